@@ -1,0 +1,32 @@
+"""The compiled core of Bigtop.
+
+The modules here are built several times, once for each level of the x86-64 instruction
+set (`v3`: AVX2 and BMI2; `v4`: AVX-512), and the best that the machine has is loaded.
+`BIGTOP_ISA=v1`, `v3` or `v4` in the environment forces one. All of them give the same
+answers. `ISA` says which one is in use; "native" and "checked" are builds of their own.
+"""
+
+import os
+from pathlib import Path
+
+from .cpu import flavour, level
+
+HERE = Path(__file__).parent
+
+
+def _choose() -> str:
+    """Put the folder of the chosen build first on this package's path; return its name."""
+    if flavour():
+        usable = [flavour()]
+    else:
+        usable = [f"v{n}" for n in (4, 3) if n <= level() and (HERE / f"v{n}").is_dir()]
+        usable.append("v1")
+    choice = os.environ.get("BIGTOP_ISA") or usable[0]
+    if choice not in usable:
+        raise ImportError(f"BIGTOP_ISA: expected {' or '.join(usable)}: {choice!r}")
+    if (HERE / choice).is_dir():
+        __path__.insert(0, str(HERE / choice))
+    return choice
+
+
+ISA: str = _choose()

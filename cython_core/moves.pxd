@@ -1,0 +1,366 @@
+# cython: language_level=3
+"""The moves of the seat to move: listed, counted, and drawn uniformly without a list.
+
+Lists hold one move per outcome, in canonical order.  Two Scout & Shows lead to the same
+outcome only when the scouted card is shown alone (its place does not matter: the first is
+kept), or when it is put to one side or the other of the block that leaves (the left is
+kept).  The acting hand must be known.
+"""
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from .bits cimport Links, highest, lowest, popcount, row_links, row_near, select
+from .rng cimport RngState, rng_below
+from .sets cimport (
+    MAX_BLOCKS, Beaters, beaters, count_beaters, list_beaters, pick_beater, set_strength,
+)
+from .state cimport (
+    FIRST_SHIFT, FLIP, KEEP, KIND_SHIFT, PASS, PLACE_SHIFT, RUNNING, NOBODY, SCOUT, SCOUT_SHOW,
+    END_SHIFT, TURNED_SHIFT, State, end_card, active_strength, may_scout, may_scout_show,
+    plain_move, play_pass, play_scout, play_scout_show, play_show, scout_move, show_move,
+)
+
+cdef enum:
+    # No hand can have more: at most 448 blocks, each with 46 places, two sides and two ends.
+    MAX_LISTED = 90000
+    NO_STEP = 9  # two numbers that do not neighbour in any block
+
+
+cdef inline int step_between(int left, int right) noexcept nogil:
+    """0, 1 or -1 when two active numbers can stand side by side in a block, else NO_STEP."""
+    cdef int step = right - left
+    return step if -1 <= step <= 1 else NO_STEP
+
+
+cdef inline uint64_t links_of_step(const Links* links, int step) noexcept nogil:
+    return links.equal if step == 0 else links.up if step == 1 else links.down
+
+
+cdef inline int arm_before(uint64_t mask, int place) noexcept nogil:
+    """Cards of the chain that ends just before `place` (at least 1), along one kind of links."""
+    return 1 + 63 - highest(~((mask << 1) << (64 - place)))
+
+
+cdef inline int arm_from(uint64_t mask, int place) noexcept nogil:
+    """Cards of the chain that starts at `place` (at least 1), along one kind of links."""
+    return 1 + lowest(~(mask >> place))
+
+
+# What a card with some active number finds at a place of a hand.
+cdef struct Arms:
+    int left_step    # how it stands to the card before, NO_STEP if it does not join
+    int left         # cards to the left that it joins
+    int right_step
+    int right
+
+
+cdef inline Arms arms_at(const uint8_t* row, int n, const Links* links, int place,
+                         int number) noexcept nogil:
+    cdef Arms a
+    a.left_step = a.right_step = NO_STEP
+    a.left = a.right = 0
+    if place > 0:
+        a.left_step = step_between(row[place - 1] >> 4, number)
+        if a.left_step != NO_STEP:
+            a.left = arm_before(links_of_step(links, a.left_step), place)
+    if place < n:
+        a.right_step = step_between(number, row[place] >> 4)
+        if a.right_step != NO_STEP:
+            a.right = arm_from(links_of_step(links, a.right_step), place)
+    return a
+
+
+cdef inline bint joined_beats(int strength, const Arms* a, int number, int x, int y) noexcept nogil:
+    """Whether a new card with x neighbours to its left and y to its right beats a set.
+
+    They are known to be in its arms, with both sides of one kind if both are taken.
+    """
+    cdef int size = x + y + 1, step, low
+    if size != strength >> 5:
+        return size > strength >> 5
+    step = a.left_step if x else a.right_step if y else 0
+    if step == 0:
+        return (size << 5) + 16 + number > strength
+    low = number - x if step == 1 else number - y
+    return (size << 5) + low > strength
+
+
+cdef inline uint64_t joining_places(const uint8_t* row, int n, int number) noexcept nogil:
+    """Bit per place 0 .. n: a card with this number joins a neighbour there."""
+    cdef uint64_t near = row_near(row, n, number)
+    return near | near << 1
+
+
+# One Scout of a possible Scout & Show.
+cdef struct Pickup:
+    int end
+    int strength     # of what is left of the active set
+    uint8_t card
+
+
+cdef inline Pickup pickup(const State* s, int end) noexcept nogil:
+    cdef Pickup p
+    p.end = end
+    p.card = end_card(s, end)
+    p.strength = set_strength(s.active + (1 - end), s.active_size - 1)
+    return p
+
+
+cdef inline int ends_to_scout(const State* s) noexcept nogil:
+    return 2 if s.active_size > 1 else s.active_size
+
+
+cdef inline int number_of(uint8_t card, int turned) noexcept nogil:
+    return card & 15 if turned else card >> 4
+
+
+cdef inline uint32_t* list_joined(uint32_t* out, uint32_t base, const Arms* a, int strength,
+                                  int number, int place, int x, bint alone) noexcept nogil:
+    """Scout & Shows whose block starts x cards to the left of the scouted card and holds it."""
+    cdef int y, most = a.right
+    if x > 0 and a.left_step != a.right_step:
+        most = 0
+    for y in range(0 if x or alone else 1, most + 1):
+        if joined_beats(strength, a, number, x, y):
+            out[0] = base | show_move(place - x, place + y)
+            out += 1
+    return out
+
+
+cdef inline uint32_t* list_scout_shows(const State* s, const Links* links, int end, bint every,
+                                       uint32_t* out) noexcept nogil:
+    """All Scout & Shows that scout from one end; `every`: with all equal outcomes."""
+    cdef int seat = s.turn, n = s.size[seat]
+    cdef const uint8_t* row = s.row[seat]
+    cdef uint8_t firsts[MAX_BLOCKS]
+    cdef uint8_t lasts[MAX_BLOCKS]
+    cdef uint32_t codes[MAX_BLOCKS]
+    cdef Pickup p = pickup(s, end)
+    cdef Beaters b = beaters(row, n, links, p.strength)
+    cdef int blocks = list_beaters(&b, links, firsts, lasts)
+    cdef int slack = 0 if every else 1  # a block just left of the card is the same as just right
+    cdef int place, turned, k, x, number, before = 0
+    cdef bint alone
+    cdef uint32_t base
+    cdef uint64_t joins[2]
+    cdef Arms a
+    for k in range(blocks):
+        codes[k] = show_move(firsts[k], lasts[k])
+    for turned in range(2):
+        joins[turned] = joining_places(row, n, number_of(p.card, turned))
+    for place in range(n + 1):
+        while before < blocks and firsts[before] < place:
+            before += 1
+        for turned in range(2):
+            base = (<uint32_t>SCOUT_SHOW << KIND_SHIFT | end << END_SHIFT
+                    | place << PLACE_SHIFT | turned << TURNED_SHIFT)
+            number = number_of(p.card, turned)
+            alone = (every or place == 0) and (1 << 5 | 16 | number) > p.strength
+            k = 0
+            if alone or (joins[turned] >> place) & 1:
+                a = arms_at(row, n, links, place, number)
+                for x in range(a.left, -1, -1):
+                    while k < before and firsts[k] <= place - x:
+                        out[0] = base | codes[k]
+                        out += lasts[k] + slack < place
+                        k += 1
+                    out = list_joined(out, base, &a, p.strength, number, place, x, alone)
+            else:
+                while k < before:
+                    out[0] = base | codes[k]
+                    out += lasts[k] + slack < place
+                    k += 1
+            for k in range(before, blocks):
+                out[0] = base | (codes[k] + (1 << FIRST_SHIFT | 1))
+                out += 1
+    return out
+
+
+cdef inline bint may_pass(const State* s, int others) noexcept nogil:
+    """Whether the seat may pass when it has `others` other moves."""
+    return s.players == 2 and s.active_size > 0 and (others == 0 or not s.forced_pass)
+
+
+cdef inline int list_moves(const State* s, bint every, uint32_t* moves) noexcept nogil:
+    """Write the moves (room for MAX_LISTED); `every`: each legal token. Return how many."""
+    cdef int seat = s.turn, n = s.size[seat], end, k, blocks
+    cdef uint32_t* out = moves
+    cdef uint8_t firsts[MAX_BLOCKS]
+    cdef uint8_t lasts[MAX_BLOCKS]
+    cdef Links links
+    cdef Beaters b
+    cdef uint32_t base
+    if s.end != RUNNING:
+        return 0
+    if s.start != NOBODY:
+        moves[0] = plain_move(KEEP)
+        moves[1] = plain_move(FLIP)
+        return 2
+    links = row_links(s.row[seat], n)
+    b = beaters(s.row[seat], n, &links, active_strength(s))
+    blocks = list_beaters(&b, &links, firsts, lasts)
+    for k in range(blocks):
+        out[k] = show_move(firsts[k], lasts[k])
+    out += blocks
+    if may_scout(s):
+        for end in range(ends_to_scout(s)):
+            base = scout_move(end, 0, 0)
+            for k in range(2 * (n + 1)):
+                out[k] = base + (k << TURNED_SHIFT)
+            out += 2 * (n + 1)
+    if may_scout_show(s):
+        for end in range(ends_to_scout(s)):
+            out = list_scout_shows(s, &links, end, every, out)
+    if may_pass(s, <int>(out - moves)):
+        out[0] = plain_move(PASS)
+        out += 1
+    return <int>(out - moves)
+
+
+cdef inline int count_joined(const uint8_t* row, int n, const Links* links, const Pickup* p,
+                             int turned, int rank, uint32_t* move) noexcept nogil:
+    """Count the Scout & Shows that show the scouted card; write the one with this rank."""
+    cdef int number = number_of(p.card, turned), found = 0, place, x, y, most
+    cdef uint64_t places = joining_places(row, n, number) | 1
+    cdef Arms a
+    while places:
+        place = lowest(places)
+        places &= places - 1
+        a = arms_at(row, n, links, place, number)
+        for x in range(a.left + 1):
+            most = a.right if x == 0 or a.left_step == a.right_step else 0
+            for y in range(most + 1):
+                if x == 0 and y == 0 and place > 0:
+                    continue
+                if joined_beats(p.strength, &a, number, x, y):
+                    if found == rank:
+                        move[0] = (<uint32_t>SCOUT_SHOW << KIND_SHIFT | p.end << END_SHIFT
+                                   | place << PLACE_SHIFT | turned << TURNED_SHIFT
+                                   | show_move(place - x, place + y))
+                    found += 1
+    return found
+
+
+cdef inline int count_apart(int n, Beaters b, const Links* links) noexcept nogil:
+    """Scout & Shows that leave the scouted card in the hand, for one end and side."""
+    cdef int total = popcount(b.exact) * (n - b.size + 1)
+    cdef uint64_t starts = b.equal | b.up | b.down
+    while starts:
+        total += popcount(starts) * (n - b.size)
+        b.equal &= links.equal >> b.size
+        b.up &= links.up >> b.size
+        b.down &= links.down >> b.size
+        b.size += 1
+        starts = b.equal | b.up | b.down
+    return total
+
+
+cdef inline uint32_t pick_apart(int n, Beaters b, const Links* links, const Pickup* p, int turned,
+                                int rank) noexcept nogil:
+    """The Scout & Show of that rank among those that count_apart counts."""
+    cdef int size = b.size, here = popcount(b.exact), first, place
+    cdef uint64_t starts = b.exact
+    while rank >= here * (n - size + 1):
+        rank -= here * (n - size + 1)
+        size += 1
+        starts = b.equal | b.up | b.down
+        here = popcount(starts)
+        b.equal &= links.equal >> (size - 1)
+        b.up &= links.up >> (size - 1)
+        b.down &= links.down >> (size - 1)
+    first = select(starts, rank // (n - size + 1))
+    place = rank % (n - size + 1)  # among the gaps of the hand without the block
+    if place > first:
+        place += size
+    else:
+        first += 1
+    return (<uint32_t>SCOUT_SHOW << KIND_SHIFT | p.end << END_SHIFT | place << PLACE_SHIFT
+            | turned << TURNED_SHIFT | show_move(first, first + size - 1))
+
+
+# The moves of a hand in numbers, enough to find any of them by its rank.
+cdef struct Tally:
+    Links links
+    Beaters shows
+    int show_count
+    int scout_count
+    int scout_show_count
+    int pass_count
+
+
+cdef inline int count_scout_shows(const State* s, const Links* links, int rank,
+                                  uint32_t* move) noexcept nogil:
+    """Count the Scout & Shows, one per outcome; write the one with this rank (-1: none)."""
+    cdef int seat = s.turn, n = s.size[seat], end, turned, here, total = 0
+    cdef const uint8_t* row = s.row[seat]
+    cdef Pickup p
+    cdef Beaters b
+    for end in range(ends_to_scout(s)):
+        p = pickup(s, end)
+        b = beaters(row, n, links, p.strength)
+        here = count_apart(n, b, links)
+        for turned in range(2):
+            if 0 <= rank - total < here:
+                move[0] = pick_apart(n, b, links, &p, turned, rank - total)
+            total += here
+            total += count_joined(row, n, links, &p, turned, rank - total, move)
+    return total
+
+
+cdef inline Tally tally_moves(const State* s) noexcept nogil:
+    """Count the moves of the seat to move, one per outcome, outside the flip phase."""
+    cdef Tally t
+    cdef int seat = s.turn, n = s.size[seat]
+    cdef uint32_t unused
+    t.links = row_links(s.row[seat], n)
+    t.shows = beaters(s.row[seat], n, &t.links, active_strength(s))
+    t.show_count = count_beaters(t.shows, &t.links)
+    t.scout_count = 2 * (n + 1) * ends_to_scout(s) if may_scout(s) else 0
+    t.scout_show_count = (count_scout_shows(s, &t.links, -1, &unused)
+                          if may_scout_show(s) else 0)
+    t.pass_count = may_pass(s, t.show_count + t.scout_count)
+    return t
+
+
+cdef inline int tally_total(const Tally* t) noexcept nogil:
+    return t.show_count + t.scout_count + t.scout_show_count + t.pass_count
+
+
+cdef inline uint32_t scout_step(const State* s, int rank) noexcept nogil:
+    """What to add to the first Scout for the one with this rank."""
+    cdef int one_end = 2 * (s.size[s.turn] + 1)
+    return <uint32_t>((1 << END_SHIFT) + ((rank - one_end) << TURNED_SHIFT) if rank >= one_end
+                      else rank << TURNED_SHIFT)
+
+
+cdef inline uint32_t tally_pick(const State* s, const Tally* t, int rank) noexcept nogil:
+    """The move with this rank; ranks have an order of their own."""
+    cdef int first, cards
+    cdef uint32_t move
+    if rank < t.scout_count:
+        return scout_move(0, 0, 0) + scout_step(s, rank)
+    rank -= t.scout_count
+    if rank < t.show_count:
+        first = pick_beater(t.shows, &t.links, rank, &cards)
+        return show_move(first, first + cards - 1)
+    rank -= t.show_count
+    if rank < t.scout_show_count:
+        count_scout_shows(s, &t.links, rank, &move)
+        return move
+    return plain_move(PASS)
+
+
+cdef inline int count_listed(const State* s) noexcept nogil:
+    """How many moves list_moves would write, one per outcome."""
+    cdef Tally t
+    if s.end != RUNNING:
+        return 0
+    if s.start != NOBODY:
+        return 2
+    t = tally_moves(s)
+    return tally_total(&t)
+
+
+cdef inline uint32_t random_move(const State* s, RngState* rng) noexcept nogil:
+    """A move drawn uniformly among the outcomes, outside the flip phase."""
+    cdef Tally t = tally_moves(s)
+    return tally_pick(s, &t, <int>rng_below(rng, <uint32_t>tally_total(&t)))

@@ -1,0 +1,165 @@
+"""Players that decide at once, and whole rounds between them; the formulas are in policy.pxd."""
+from libc.stdlib cimport free, malloc
+
+from .cards cimport MAX_PLAYERS, fill_deck
+from .moves cimport MAX_LISTED
+from .rng cimport Rng, rng_split
+from .state cimport CUT, Round, state_copy, state_deal, state_points
+
+cdef dict KINDS = {"random": PLAY_RANDOM, "greedy": PLAY_GREEDY, "planner": PLAY_PLANNER}
+
+
+cdef Policy _policy(str name, double scout_cost) except *:
+    cdef Policy policy
+    if name not in KINDS:
+        raise ValueError(f"expected a policy (random, greedy, planner): {name!r}")
+    policy.kind = KINDS[name]
+    policy.scout_cost = scout_cost
+    return policy
+
+
+cdef uint32_t* _scratch() except NULL:
+    cdef uint32_t* memory = <uint32_t*>malloc(MAX_LISTED * sizeof(uint32_t))
+    if memory == NULL:
+        raise MemoryError
+    return memory
+
+
+def choose(Round round_, str policy, Rng rng, double scout_cost=1.0) -> int:
+    """The move that a player makes for the acting seat.
+
+    Args:
+        round_: a round that is not over; the acting hand is known.
+        policy: "random", "greedy" or "planner".
+        rng: advanced where the player draws (random; greedy's Scouts).
+        scout_cost: what the planner takes off for a Scout, in points.
+
+    Returns:
+        The code of a legal move, one per outcome.
+
+    Raises:
+        ValueError: an unknown policy, the round is over, or the acting hand is hidden.
+    """
+    cdef Policy player = _policy(policy, scout_cost)
+    cdef uint32_t* scratch
+    if round_.state.end:
+        raise ValueError("the round is over")
+    round_._open_turn()
+    scratch = _scratch()
+    try:
+        return policy_move(&player, &round_.state, &rng.state, scratch)
+    finally:
+        free(scratch)
+
+
+def planner_values(Round round_, double scout_cost=1.0) -> list:
+    """The planner's value of every move of the acting seat, one per outcome.
+
+    Args:
+        round_: after the flip phase, the acting hand known.
+        scout_cost: what is taken off for a Scout, in points.
+
+    Returns:
+        (move code, value in points) in canonical order.
+
+    Raises:
+        ValueError: the flip phase, or the acting hand is hidden.
+    """
+    cdef Shape shape
+    cdef uint32_t code
+    if round_.state.start != NOBODY:
+        raise ValueError("expected a position after the flip phase")
+    codes = round_.moves()
+    shape_hand(&shape, round_.state.row[round_.state.turn], round_.state.size[round_.state.turn])
+    return [(code, planner_value(&shape, &round_.state, code) / 8.0
+             - (scout_cost if move_kind(code) in (SCOUT, SCOUT_SHOW) else 0.0))
+            for code in codes]
+
+
+def planner_h(bytes hand) -> float:
+    """h of a hand: over all blocks of at least two neighbours their length, and a half more
+    for equal numbers.
+
+    Raises:
+        ValueError: more than 45 cards.
+    """
+    if len(hand) > 45:
+        raise ValueError(f"expected at most 45 cards: {len(hand)}")
+    cdef bytes row = hand.ljust(64, b"\0")
+    return hand_h(<const uint8_t*>row, len(hand)) / 2.0
+
+
+def play_rounds(policies, Rng rng, Py_ssize_t rounds, scout_costs=None) -> dict:
+    """Play rounds from fresh deals, one policy a seat.
+
+    Each round has a random stream of its own, split from `rng` by its number.
+
+    Args:
+        policies: the policy of each seat, 2 to 5 of them.
+        rng: not advanced.
+        rounds: how many.
+        scout_costs: the planner's Scout cost of each seat, in points (default 1).
+
+    Returns:
+        `rounds`, `moves` (flips not counted), `cut` (rounds stopped), `points` (a list:
+        sum by seat).
+
+    Raises:
+        ValueError: an unknown policy, or not 2 to 5 seats.
+    """
+    cdef int seat, players = len(policies)
+    cdef Policy seats[5]
+    cdef uint8_t deck[45]
+    cdef int cards
+    cdef State s
+    cdef RngState stream
+    cdef Py_ssize_t k, moves = 0, cut = 0
+    cdef int64_t points[5]
+    cdef uint32_t* scratch
+    if not 2 <= players <= MAX_PLAYERS:
+        raise ValueError(f"expected 2 to 5 policies: {players}")
+    for seat in range(players):
+        seats[seat] = _policy(policies[seat], scout_costs[seat] if scout_costs else 1.0)
+        points[seat] = 0
+    cards = fill_deck(players, deck)
+    scratch = _scratch()
+    with nogil:
+        for k in range(rounds):
+            stream = rng_split(&rng.state, <uint64_t>k)
+            state_deal(&s, players, &stream, deck, cards)
+            play_out(&s, seats, &stream, scratch)
+            moves += s.made
+            cut += s.end == CUT
+            for seat in range(players):
+                points[seat] += state_points(&s, seat)
+    free(scratch)
+    return {"rounds": rounds, "moves": moves, "cut": cut,
+            "points": [points[seat] for seat in range(players)]}
+
+
+def play_out_round(Round round_, policies, Rng rng, scout_costs=None) -> None:
+    """Play a full round to its end in place, one policy a seat.
+
+    Args:
+        round_: all hands known.
+        policies: the policy of each seat.
+        rng: advanced.
+        scout_costs: the planner's Scout cost of each seat, in points (default 1).
+
+    Raises:
+        ValueError: hidden cards, an unknown policy, or another number of seats.
+    """
+    cdef Policy seats[5]
+    cdef int seat
+    cdef uint32_t* scratch
+    if len(policies) != round_.state.players:
+        raise ValueError(f"expected {round_.state.players} policies: {len(policies)}")
+    for seat in range(round_.state.players):
+        seats[seat] = _policy(policies[seat], scout_costs[seat] if scout_costs else 1.0)
+        if round_.hidden(seat):
+            raise ValueError(f"expected known hands: {round_.hidden(seat)} cards of seat {seat} "
+                             "are hidden")
+    scratch = _scratch()
+    with nogil:
+        play_out(&round_.state, seats, &rng.state, scratch)
+    free(scratch)
