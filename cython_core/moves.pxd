@@ -217,8 +217,8 @@ cdef inline int list_moves(const State* s, bint every, uint32_t* moves) noexcept
 
 
 cdef inline int count_joined(const uint8_t* row, int n, const Links* links, const Pickup* p,
-                             int turned, int rank, uint32_t* move) noexcept nogil:
-    """Count the Scout & Shows that show the scouted card; write the one with this rank."""
+                             int turned) noexcept nogil:
+    """Count the Scout & Shows that show the scouted card."""
     cdef int number = number_of(p.card, turned), found = 0, place, x, y, most
     cdef uint64_t places = joining_places(row, n, number) | 1
     cdef Arms a
@@ -229,14 +229,8 @@ cdef inline int count_joined(const uint8_t* row, int n, const Links* links, cons
         for x in range(a.left + 1):
             most = a.right if x == 0 or a.left_step == a.right_step else 0
             for y in range(most + 1):
-                if x == 0 and y == 0 and place > 0:
-                    continue
-                if joined_beats(p.strength, &a, number, x, y):
-                    if found == rank:
-                        move[0] = (<uint32_t>SCOUT_SHOW << KIND_SHIFT | p.end << END_SHIFT
-                                   | place << PLACE_SHIFT | turned << TURNED_SHIFT
-                                   | show_move(place - x, place + y))
-                    found += 1
+                if x or y or place == 0:
+                    found += joined_beats(p.strength, &a, number, x, y)
     return found
 
 
@@ -277,90 +271,166 @@ cdef inline uint32_t pick_apart(int n, Beaters b, const Links* links, const Pick
             | turned << TURNED_SHIFT | show_move(first, first + size - 1))
 
 
-# The moves of a hand in numbers, enough to find any of them by its rank.
-cdef struct Tally:
-    Links links
-    Beaters shows
-    int show_count
-    int scout_count
-    int scout_show_count
-    int pass_count
-
-
-cdef inline int count_scout_shows(const State* s, const Links* links, int rank,
-                                  uint32_t* move) noexcept nogil:
-    """Count the Scout & Shows, one per outcome; write the one with this rank (-1: none)."""
-    cdef int seat = s.turn, n = s.size[seat], end, turned, here, total = 0
+cdef inline int count_scout_shows(const State* s, const Links* links) noexcept nogil:
+    """Count the Scout & Shows, one per outcome."""
+    cdef int seat = s.turn, n = s.size[seat], end, total = 0
     cdef const uint8_t* row = s.row[seat]
     cdef Pickup p
-    cdef Beaters b
     for end in range(ends_to_scout(s)):
         p = pickup(s, end)
-        b = beaters(row, n, links, p.strength)
-        here = count_apart(n, b, links)
-        for turned in range(2):
-            if 0 <= rank - total < here:
-                move[0] = pick_apart(n, b, links, &p, turned, rank - total)
-            total += here
-            total += count_joined(row, n, links, &p, turned, rank - total, move)
+        total += 2 * count_apart(n, beaters(row, n, links, p.strength), links)
+        total += count_joined(row, n, links, &p, 0) + count_joined(row, n, links, &p, 1)
     return total
 
 
-cdef inline Tally tally_moves(const State* s) noexcept nogil:
-    """Count the moves of the seat to move, one per outcome, outside the flip phase."""
-    cdef Tally t
-    cdef int seat = s.turn, n = s.size[seat]
-    cdef uint32_t unused
-    t.links = row_links(s.row[seat], n)
-    t.shows = beaters(s.row[seat], n, &t.links, active_strength(s))
-    t.show_count = count_beaters(t.shows, &t.links)
-    t.scout_count = 2 * (n + 1) * ends_to_scout(s) if may_scout(s) else 0
-    t.scout_show_count = (count_scout_shows(s, &t.links, -1, &unused)
-                          if may_scout_show(s) else 0)
-    t.pass_count = may_pass(s, t.show_count + t.scout_count)
-    return t
+cdef inline int count_shows(const State* s) noexcept nogil:
+    cdef Links links = row_links(s.row[s.turn], s.size[s.turn])
+    return count_beaters(beaters(s.row[s.turn], s.size[s.turn], &links, active_strength(s)), &links)
 
 
-cdef inline int tally_total(const Tally* t) noexcept nogil:
-    return t.show_count + t.scout_count + t.scout_show_count + t.pass_count
-
-
-cdef inline uint32_t scout_step(const State* s, int rank) noexcept nogil:
-    """What to add to the first Scout for the one with this rank."""
-    cdef int one_end = 2 * (s.size[s.turn] + 1)
-    return <uint32_t>((1 << END_SHIFT) + ((rank - one_end) << TURNED_SHIFT) if rank >= one_end
-                      else rank << TURNED_SHIFT)
-
-
-cdef inline uint32_t tally_pick(const State* s, const Tally* t, int rank) noexcept nogil:
-    """The move with this rank; ranks have an order of their own."""
-    cdef int first, cards
-    cdef uint32_t move
-    if rank < t.scout_count:
-        return scout_move(0, 0, 0) + scout_step(s, rank)
-    rank -= t.scout_count
-    if rank < t.show_count:
-        first = pick_beater(t.shows, &t.links, rank, &cards)
-        return show_move(first, first + cards - 1)
-    rank -= t.show_count
-    if rank < t.scout_show_count:
-        count_scout_shows(s, &t.links, rank, &move)
-        return move
-    return plain_move(PASS)
-
-
-cdef inline int count_listed(const State* s) noexcept nogil:
+cdef inline int count_moves(const State* s) noexcept nogil:
     """How many moves list_moves would write, one per outcome."""
-    cdef Tally t
+    cdef int seat = s.turn, n = s.size[seat], total
+    cdef Links links
     if s.end != RUNNING:
         return 0
     if s.start != NOBODY:
         return 2
-    t = tally_moves(s)
-    return tally_total(&t)
+    links = row_links(s.row[seat], n)
+    total = count_beaters(beaters(s.row[seat], n, &links, active_strength(s)), &links)
+    if may_scout(s):
+        total += 2 * (n + 1) * ends_to_scout(s)
+    if may_scout_show(s):
+        total += count_scout_shows(s, &links)
+    return total + may_pass(s, total)
+
+
+cdef inline uint32_t nth_scout(const State* s, int rank) noexcept nogil:
+    """The Scout of that rank in canonical order."""
+    cdef int one_end = 2 * (s.size[s.turn] + 1)
+    cdef int end = rank >= one_end
+    return scout_move(end, 0, 0) + (<uint32_t>(rank - end * one_end) << TURNED_SHIFT)
+
+
+# Scout & Shows from one end, with more or less than there are: those that keep the scouted
+# card are counted, those that show it are bounded by places and lengths that could do.
+cdef struct Lot:
+    Pickup pickup
+    Beaters apart
+    int apart_count      # for each side of the card
+    uint64_t near[2]     # cards that the scouted one could join, by side
+    int joined_count[2]  # what is drawn from; not each is a move
+
+
+cdef inline int longest_chain(const Links* links) noexcept nogil:
+    """Cards of the longest block of a hand, at least 1."""
+    cdef uint64_t equal = links.equal, up = links.up, down = links.down
+    cdef int longest = 1
+    while equal | up | down:
+        longest += 1
+        equal &= links.equal >> (longest - 1)
+        up &= links.up >> (longest - 1)
+        down &= links.down >> (longest - 1)
+    return longest
+
+
+cdef inline Lot scout_show_lot(const State* s, const Links* links, int end, int longest) noexcept nogil:
+    cdef Lot lot
+    cdef int n = s.size[s.turn], turned
+    cdef const uint8_t* row = s.row[s.turn]
+    cdef uint64_t near
+    lot.pickup = pickup(s, end)
+    lot.apart = beaters(row, n, links, lot.pickup.strength)
+    lot.apart_count = count_apart(n, lot.apart, links)
+    for turned in range(2):
+        near = row_near(row, n, number_of(lot.pickup.card, turned))
+        lot.near[turned] = near
+        lot.joined_count[turned] = (1 + popcount(near) * 2 * longest
+                                    + popcount(near & (near >> 1)) * longest * longest)
+    return lot
+
+
+cdef inline uint32_t draw_joined(const State* s, const Links* links, const Lot* lot, int turned,
+                                 int longest, int rank) noexcept nogil:
+    """What the rank stands for: a Scout & Show that shows the scouted card, or PASS for none.
+
+    First the card alone, then with x cards at its left, with y cards at its right, with both.
+    """
+    cdef const uint8_t* row = s.row[s.turn]
+    cdef int number = number_of(lot.pickup.card, turned), x = 0, y = 0, place = 0, joins
+    cdef uint64_t near = lot.near[turned]
+    cdef Arms a
+    if rank > 0:
+        rank -= 1
+        joins = popcount(near) * longest
+        if rank < joins:
+            x = 1 + rank % longest
+            place = select(near, rank // longest) + 1
+        elif rank < 2 * joins:
+            rank -= joins
+            y = 1 + rank % longest
+            place = select(near, rank // longest)
+        else:
+            rank -= 2 * joins
+            x = 1 + rank % longest
+            rank //= longest
+            y = 1 + rank % longest
+            place = select(near & (near >> 1), rank // longest) + 1
+    a = arms_at(row, s.size[s.turn], links, place, number)
+    if (x > a.left or y > a.right or (x and y and a.left_step != a.right_step)
+            or not joined_beats(lot.pickup.strength, &a, number, x, y)):
+        return plain_move(PASS)
+    return (<uint32_t>SCOUT_SHOW << KIND_SHIFT | lot.pickup.end << END_SHIFT
+            | place << PLACE_SHIFT | turned << TURNED_SHIFT | show_move(place - x, place + y))
 
 
 cdef inline uint32_t random_move(const State* s, RngState* rng) noexcept nogil:
-    """A move drawn uniformly among the outcomes, outside the flip phase."""
-    cdef Tally t = tally_moves(s)
-    return tally_pick(s, &t, <int>rng_below(rng, <uint32_t>tally_total(&t)))
+    """A move drawn uniformly among the outcomes, outside the flip phase.
+
+    Scouts, Shows and most Scout & Shows are counted by their bits; the others are drawn
+    from a larger set, and a draw that is no move is drawn again.
+    """
+    cdef int seat = s.turn, n = s.size[seat], rank, first, cards, end, turned
+    cdef int scouts = 0, shows, total, longest = 0, ends = 0, left_end
+    cdef Links links = row_links(s.row[seat], n)
+    cdef Beaters b = beaters(s.row[seat], n, &links, active_strength(s))
+    cdef Lot lots[2]
+    cdef uint32_t move
+    shows = count_beaters(b, &links)
+    if may_scout(s):
+        scouts = 2 * (n + 1) * ends_to_scout(s)
+    total = scouts + shows
+    total += may_pass(s, total)
+    if may_scout_show(s):
+        ends = ends_to_scout(s)
+        longest = longest_chain(&links)
+        for end in range(ends):
+            lots[end] = scout_show_lot(s, &links, end, longest)
+            total += 2 * lots[end].apart_count + lots[end].joined_count[0] + lots[end].joined_count[1]
+    while True:
+        rank = <int>rng_below(rng, <uint32_t>total)
+        if rank < scouts:
+            return nth_scout(s, rank)
+        rank -= scouts
+        if rank < shows:
+            first = pick_beater(b, &links, rank, &cards)
+            return show_move(first, first + cards - 1)
+        rank -= shows
+        if ends == 0:
+            return plain_move(PASS)
+        end = 0
+        if ends == 2:
+            left_end = 2 * lots[0].apart_count + lots[0].joined_count[0] + lots[0].joined_count[1]
+            if rank >= left_end:
+                rank -= left_end
+                end = 1
+        if rank < 2 * lots[end].apart_count:
+            turned = rank >= lots[end].apart_count
+            return pick_apart(n, lots[end].apart, &links, &lots[end].pickup, turned,
+                              rank - turned * lots[end].apart_count)
+        rank -= 2 * lots[end].apart_count
+        turned = rank >= lots[end].joined_count[0]
+        move = draw_joined(s, &links, &lots[end], turned, longest,
+                           rank - (lots[end].joined_count[0] if turned else 0))
+        if move != plain_move(PASS):
+            return move

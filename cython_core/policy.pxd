@@ -15,7 +15,7 @@ from .bits cimport Links, lowest, row_flip, row_links, select
 from .cards cimport ROW_BYTES
 from .moves cimport (
     NO_STEP, Arms, Pickup, arm_before, arm_from, arms_at, ends_to_scout, joined_beats,
-    joining_places, links_of_step, list_moves, may_pass, number_of, pickup, random_move, scout_step,
+    joining_places, links_of_step, list_moves, may_pass, number_of, pickup, random_move, nth_scout,
     step_between,
 )
 from .rng cimport RngState, rng_below, rng_next
@@ -380,7 +380,7 @@ cdef inline uint32_t greedy_move(const State* s, RngState* rng, uint32_t* scratc
         return move
     if may_scout(s):
         n = 2 * (s.size[s.turn] + 1) * ends_to_scout(s)
-        return scout_move(0, 0, 0) + scout_step(s, <int>rng_below(rng, <uint32_t>n))
+        return nth_scout(s, <int>rng_below(rng, <uint32_t>n))
     return plain_move(PASS)
 
 

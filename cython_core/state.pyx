@@ -6,7 +6,7 @@ from libc.string cimport memcmp
 
 from .bits cimport popcount
 from .cards cimport DECK_MAX
-from .moves cimport MAX_LISTED, count_listed, list_moves, random_move, tally_moves
+from .moves cimport MAX_LISTED, count_moves, count_shows, list_moves, may_pass, random_move
 
 # the C names of the same numbers are in state.pxd
 globals().update(
@@ -140,7 +140,7 @@ cdef int move_fault(const State* s, uint32_t move) noexcept nogil:
             return PASS_MANY
         if s.active_size == 0:
             return PASS_NO_SET
-        return LEGAL if tally_moves(s).pass_count else PASS_FORCED
+        return LEGAL if may_pass(s, may_scout(s) + count_shows(s)) else PASS_FORCED
     if s.active_size == 0:
         return NO_SET
     if kind == SCOUT_SHOW and s.players == 2:
@@ -370,7 +370,7 @@ cdef class Round:
             ValueError: the acting hand has hidden cards.
         """
         self._open_turn()
-        return count_listed(&self.state)
+        return count_moves(&self.state)
 
     def refusal(self, uint32_t code) -> str:
         """"" for a legal move, else why it is not, in plain words, places from 1."""
@@ -613,7 +613,7 @@ cdef uint64_t count_paths(const State* s, int depth, uint32_t* lists) noexcept n
     if s.end != RUNNING:
         return 1
     if depth == 1:
-        return count_listed(s)
+        return count_moves(s)
     n = list_moves(s, False, lists)
     for k in range(n):
         state_copy(&after, s)
