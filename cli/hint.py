@@ -81,6 +81,7 @@ def hint(
     margin  points minus the mean of the others' points, and its standard error
     win     chance of being first: in the game if the position has a GAME field, else
             in the round; a first place shared by k players counts 1/k
+    value   what the planner reckons a move to be worth (planner only)
     then    the moves that the search expects to follow
 
     The numbers are averages over all simulations of the move, not the value of the moves that
@@ -89,7 +90,7 @@ def hint(
     \b
     JSON: position, history (if there were moves), seat, engine, seed, move, says, sims,
     worlds (hidden hands sampled), seconds, sims_per_second, lines: [{move, says, visits,
-    points, points_se, margin, margin_se, win (0 to 1), pv: [move, ...]}].
+    points, points_se, margin, margin_se, win (0 to 1), value, pv: [move, ...]}].
     """
     from bigtop.engines import EngineSpecError, make_engine
 
@@ -153,6 +154,7 @@ def _keys(
                 "margin": _finite(line.margin),
                 "margin_se": _finite(line.margin_se),
                 "win": _finite(line.win),
+                "value": _finite(line.value),
                 "pv": list(line.pv),
             }
             for line in shown
@@ -175,14 +177,16 @@ def _text(
 
     from bigtop.words import says, situation
 
-    out = [
-        situation(position),
-        f"{found.engine}, seed {seed}: {count(found.sims, 'simulation')},"
-        f" {count(found.worlds, 'world')}, {found.seconds:.2f} s ({_rate(found):.0f}/s)",
-        "",
-    ]
+    effort = f"{found.seconds:.2f} s"
+    if found.sims:
+        simulations, worlds = count(found.sims, "simulation"), count(found.worlds, "world")
+        effort = f"{simulations}, {worlds}, {effort} ({_rate(found):.0f}/s)"
+    out = [situation(position), f"{found.engine}, seed {seed}: {effort}", ""]
     win = "win game" if position.game else "win round"
     head = f"  {'move':<14}{'visits':>9}{'points':>17}{'margin':>17}{win:>12}"
+    valued = any(line.value is not None for line in shown)
+    if valued:
+        head += f"{'value':>9}"
     out.append(click.style(head, bold=True) if color else head)
     for rank, line in enumerate(shown):
         chance = "-" if _finite(line.win) is None else f"{line.win:.1%}"
@@ -191,6 +195,8 @@ def _text(
             f"{_estimate(line.points, line.points_se):>17}"
             f"{_estimate(line.margin, line.margin_se):>17}{chance:>12}"
         )
+        if valued:
+            row += f"{_estimate(line.value, None):>9}"
         out.append(click.style(row, fg="green", bold=True) if color and rank == 0 else row)
         words = says(position, line.move)
         if len(line.pv) > 1:

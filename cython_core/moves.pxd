@@ -8,7 +8,7 @@ kept).  The acting hand must be known.
 """
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from .bits cimport Links, highest, lowest, popcount, row_links, row_near, select
+from .bits cimport Links, highest, lowest, popcount, row_above, row_links, row_near, select
 from .rng cimport RngState, rng_below
 from .sets cimport (
     MAX_BLOCKS, Beaters, beaters, count_beaters, list_beaters, pick_beater, set_strength,
@@ -284,7 +284,13 @@ cdef inline int count_scout_shows(const State* s, const Links* links) noexcept n
 
 
 cdef inline int count_shows(const State* s) noexcept nogil:
+    """How many Shows there are that need no hidden card."""
     cdef Links links = row_links(s.row[s.turn], s.size[s.turn])
+    cdef uint64_t known = row_above(s.row[s.turn], s.size[s.turn], 0)
+    known &= known >> 1
+    links.equal &= known
+    links.up &= known
+    links.down &= known
     return count_beaters(beaters(s.row[s.turn], s.size[s.turn], &links, active_strength(s)), &links)
 
 

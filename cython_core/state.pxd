@@ -85,6 +85,10 @@ cdef inline int move_last(uint32_t move) noexcept nogil:
     return move & PLACE_MASK
 
 
+cdef inline bint scouts_card(int kind) noexcept nogil:
+    return kind == SCOUT or kind == SCOUT_SHOW
+
+
 cdef inline uint32_t show_move(int first, int last) noexcept nogil:
     return <uint32_t>(first << FIRST_SHIFT | last)
 

@@ -35,7 +35,7 @@ FULL = "34.T5.75/71.T1.31 63@1 0 - 9+2/6+1 38"
 OVER = "-/37.21 45@0 1 - 17+3/2+0 -"
 MOVED = TWO + " moves L1~"
 CLOCK = {"seconds", "sims_per_second", "nodes_per_second"}
-SEAT_POINTS = {"points", "points_se", "margin", "margin_se", "win"}
+NUMBERS = {"points", "points_se", "margin", "margin_se", "win", "value"}
 
 # A process with the package that the tests import, whichever directory they run in.
 PROCESS = [sys.executable, "-c", "from bigtop.cli.main import main; main()"]
@@ -93,9 +93,9 @@ def test_hint_json_has_the_fixed_keys() -> None:
     assert answer["sims_per_second"] == pytest.approx(400 / answer["seconds"])
     assert len(answer["lines"]) == 5
     for line in answer["lines"]:
-        assert line.keys() == {"move", "visits", "says", "pv", *SEAT_POINTS}
+        assert line.keys() == {"move", "visits", "says", "pv", *NUMBERS}
         assert line["pv"][:1] == [line["move"]]
-        assert all(line[key] is None or isinstance(line[key], float) for key in SEAT_POINTS)
+        assert all(line[key] is None or isinstance(line[key], float) for key in NUMBERS)
 
 
 def test_hint_lines_zero_gives_every_move() -> None:
@@ -138,6 +138,15 @@ def test_hint_prints_null_where_an_engine_gives_no_number() -> None:
     assert all(line["win"] is None for line in answer["lines"])
     text = done("hint", TWO, "--engine", "random", "--seed", "7")
     assert re.search(r"^  \S+ +\d+ .* -$", text, re.MULTILINE)
+
+
+def test_hint_of_the_planner_has_its_values() -> None:
+    answer = keys("hint", TWO, "--engine", "planner", "--seed", "7", "--lines", "3")
+    values = [line["value"] for line in answer["lines"]]
+    assert values == sorted(values, reverse=True)
+    lines = done("hint", TWO, "--engine", "planner", "--seed", "7", "--lines", "3").splitlines()
+    assert lines[3].split()[-1] == "value"
+    assert [line.split()[-1] for line in lines[4:9:2]] == [f"{value:+.2f}" for value in values]
 
 
 def test_hint_for_people() -> None:
@@ -720,33 +729,56 @@ def test_the_group_imports_no_command() -> None:
 
 # --- fuzzing ------------------------------------------------------------------------------------
 
-PIECES = ["", " ", "-", "x", "x9", ".", "/", "@", "+", "f", "T", "t", "0", "5", "99", "moves", "S1",
-          "L1~", "keep", "pass", "\t", "é", "\x00", "-1", "2:0/0", "37", "T9", "~"]  # fmt: skip
+PIECES = "|  - x x9 . / @ + f T t 0 5 99 moves S1 L1~ keep pass \t é \x00 -1 2:0/0 37 T9 ~".split(
+    " "
+)
+
+
+def reworded(text: str, rng: random.Random) -> str:
+    """Change a position so that it often stays one: cards turned, exchanged, hidden; moves cut."""
+    cards = [match.start() for match in re.finditer(r"\b[1-9T]{2}\b", text)]
+    first, second = sorted(rng.choices(cards, k=2))
+    one, other = text[first : first + 2], text[second : second + 2]
+    match rng.randrange(5):
+        case 0:
+            return text[:first] + one[::-1] + text[first + 2 :]
+        case 1 if first < second:
+            return text[:first] + other + text[first + 2 : second] + one + text[second + 2 :]
+        case 2:
+            return text[:first] + "x" + text[first + 2 :]
+        case 3:
+            words = text.split(" ")
+            return " ".join(words[: max(6, len(words) - rng.randrange(5))])
+        case _:
+            return re.sub(r"(?<= )[0-4](?= )", str(rng.randrange(5)), text, count=1)
+
+
+def mangled(text: str, rng: random.Random) -> str:
+    """Change any text: pieces put in, cut out, doubled, or taken from elsewhere."""
+    first, last = sorted(rng.randrange(len(text) + 1) for _ in range(2))
+    match rng.randrange(5):
+        case 0:
+            return text[:first] + rng.choice(PIECES) + text[first:]
+        case 1:
+            return text[:first] + text[first + 1 :]
+        case 2:
+            return text[:first] + text[last:]
+        case 3:
+            return text[:last] + text[first:]
+        case _:
+            return text[:first] + rng.choice(PIECES) + text[first + 1 :]
 
 
 def mutated(texts: list[str], number: int, seed: int) -> Iterator[str]:
-    """Yield positions with one to four changes each: pieces put in, cut out, swapped, doubled."""
+    """Yield so many positions with one to three changes each."""
     rng = random.Random(seed)
     for _ in range(number):
         text = rng.choice(texts)
-        for _ in range(rng.choice([1, 1, 1, 2, 4])):
-            first, last = sorted(rng.randrange(len(text) + 1) for _ in range(2))
-            match rng.randrange(6):
-                case 0:
-                    text = text[:first] + rng.choice(PIECES) + text[first:]
-                case 1:
-                    text = text[:first] + text[first + 1 :]
-                case 2:
-                    text = text[:first] + text[last:]
-                case 3:
-                    text = text[:last] + text[first:last] + text[last:]
-                case 4:
-                    text = text[:first] + rng.choice(PIECES) + text[first + 1 :]
-                case _:
-                    other = rng.choice(texts)
-                    text = text[:first] + other[rng.randrange(len(other) + 1) :]
-        # The process reads lines.
-        yield text.replace("\n", " ").replace("\r", " ")
+        for _ in range(rng.randrange(3)):
+            text = reworded(text, rng)
+        if rng.random() < 0.4:
+            text = mangled(text, rng)
+        yield text
 
 
 @pytest.mark.parametrize(
@@ -770,7 +802,7 @@ def test_hint_survives_mutated_positions(number: int, args: list[str]) -> None:
     assert len(answers) == number
     refusals = [answer for answer in answers if "error" in answer]
     assert ran.stderr == f"bigtop: {len(refusals)} of {number} lines refused\n"
-    assert 0.2 * number < len(refusals) < 0.99 * number  # both kinds were tried
+    assert 0.2 * number < len(refusals) < 0.8 * number  # both kinds were tried
     for line, answer in zip(lines, answers, strict=True):
         if "error" not in answer:
             position = Position.parse(line)

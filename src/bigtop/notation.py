@@ -60,6 +60,8 @@ MAX_CARDS: Final = 45
 MAX_PLAYERS: Final = 5
 MAX_NUMBER: Final = 999
 """The highest number that a text may hold."""
+LONGEST_SET: Final = 10
+"""Cards of the longest block, the run from 1 to 10."""
 MOST_MOVES: Final = MOVE_LIMIT + MAX_PLAYERS
 """Moves that a round can have, the choices of the flip phase included."""
 TWO_PLAYER_CHIPS: Final = 3
@@ -152,9 +154,11 @@ class _Refusal(Exception):
 
 def _quote(text: str) -> str:
     """The text in quotes, on one line, in ASCII, and not too long."""
-    if len(text) > QUOTED:
-        return f"{text[:QUOTED]!a}... ({len(text)} characters)"
-    return ascii(text)
+    shown = ascii(text[:QUOTED])
+    if len(shown) > 2 * QUOTED:  # nearly all of it is escaped
+        shown = ascii(text[: QUOTED // 5])
+        return f"{shown}... ({len(text)} characters)"
+    return shown if len(text) <= QUOTED else f"{shown}... ({len(text)} characters)"
 
 
 def _listed(things: Sequence[str]) -> str:
@@ -791,7 +795,7 @@ def _set_faults(fields: _Fields) -> list[str]:
     if not fields.active:
         return []
     faults = []
-    if not strength(fields.active):
+    if len(fields.active) > LONGEST_SET or not strength(fields.active):
         faults.append(
             f"the active set {format_row(fields.active)} is neither equal numbers nor a run"
         )
@@ -1048,7 +1052,10 @@ class Position:
             out=b"",
             game=game,
         )
-        faults = [] if start >= 0 else [f"the starting seat is {start}, seats count from 0"]
+        faults = []
+        if start < 0:
+            faults.append(f"the starting seat is {start}, the seats are 0 to {players - 1}")
+            fields = fields._replace(start=0)
         if forced_pass and players > 2:
             faults.append("a forced pass is for two players")
         _check(fields, faults)
@@ -1219,6 +1226,20 @@ class Position:
             ValueError: no move has this code.
         """
         return format_move(left_when_single(self._round, code))
+
+    def token_with(self, code: int, cards: bytes) -> str:
+        """The token of a move code in this position, as the history would write it.
+
+        Args:
+            code: a move code.
+            cards: what the Show lays out; empty for other moves. They are named for seats other
+                than the viewer, never in full positions.
+
+        Raises:
+            ValueError: no move has this code.
+        """
+        ply = Ply(self.turn, left_when_single(self._round, code), cards)
+        return self._written(ply, not _is_open(self._first))
 
     # Writing it
 

@@ -366,7 +366,7 @@ def _read_game(value: dict[str, Any], line: int) -> GameRecord:
     if forced_pass and seats != 2:
         raise _Malformed(f"expected forced_pass only with two players, there are {seats}")
     board = keys.take_if_there("board", _is_int, "an integer")
-    engine_of_seat = keys.take_if_there("engine_of_seat", lambda _: True, "anything")
+    engine_of_seat = keys.left.pop("engine_of_seat", None)
     control = keys.take_if_there("control", _is_bool, "true or false", False)
     config = keys.take_if_there("config", _is_text, "a text")
     rounds = keys.take(
@@ -655,7 +655,10 @@ def _replay_round(
     for move, token in enumerate(told.moves, 1):
         if round.end:
             raise _wrong(
-                record, f"{token!a} comes after the round has ended ({round.end})", number, move
+                record,
+                f"{_show(token)} comes after the round has ended ({round.end})",
+                number,
+                move,
             )
         try:
             code, named = parse_move(token)
@@ -664,13 +667,13 @@ def _replay_round(
         except NotationError as error:
             raise _wrong(record, str(error), number, move) from None
         except IllegalMoveError as error:
-            raise _wrong(record, f"{token!a}: {error.reason}", number, move) from None
+            raise _wrong(record, f"{_show(token)}: {error.reason}", number, move) from None
         code = left_when_single(round, code)
         before = round.copy()
         try:
             round.play(code)
         except ValueError as refused:
-            raise _wrong(record, f"{token!a}: {refused}", number, move) from None
+            raise _wrong(record, f"{_show(token)}: {refused}", number, move) from None
         yield step(before, code)
         trail.codes.append(code)
     yield step(round.copy(), None)

@@ -1,0 +1,67 @@
+"""Flat Monte Carlo: moves compared on the same sampled hands.
+
+Each world is one sample of the hidden hands with one stream of random numbers; every move
+that is still in the race is played out in it. How the budget is shared out is decided by
+the caller (sequential halving: Karnin, Koren and Somekh, "Almost optimal exploration in
+multi-armed bandits", 2013).
+"""
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+
+from .belief cimport sample
+from .moves cimport MAX_LISTED
+from .rng cimport RngState, rng_split
+from .search cimport Root, Sums, add_outcome, finish, merge_sums
+from .state cimport State, state_copy, state_play
+
+
+cdef class Flat(Root):
+    """A root whose moves are played out side by side; see Root."""
+
+    def run(self, arms, uint64_t first_world, uint64_t last_world) -> None:
+        """Play the moves out in the worlds from first to last (not included).
+
+        May run on several threads at a time, for different worlds.
+
+        Args:
+            arms: indices of moves in the order of `moves_ranked`.
+
+        Raises:
+            IndexError: no such move.
+            MemoryError: no room for the sums.
+        """
+        cdef int n = len(arms), k
+        cdef int* chosen = <int*>malloc(n * sizeof(int))
+        cdef Sums* sums = <Sums*>calloc(n, sizeof(Sums))
+        cdef uint32_t* scratch = <uint32_t*>malloc(MAX_LISTED * sizeof(uint32_t))
+        try:
+            if chosen == NULL or sums == NULL or scratch == NULL:
+                raise MemoryError
+            for k in range(n):
+                if not 0 <= arms[k] < self.count:
+                    raise IndexError(f"expected moves 0 to {self.count - 1}: {arms[k]}")
+                chosen[k] = arms[k]
+            with nogil:
+                self.play_worlds(chosen, n, first_world, last_world, sums, scratch)
+            for k in range(n):
+                merge_sums(&self.sums[chosen[k]], &sums[k])
+        finally:
+            free(chosen)
+            free(sums)
+            free(scratch)
+
+    cdef void play_worlds(self, const int* arms, int n, uint64_t first_world,
+                          uint64_t last_world, Sums* sums, uint32_t* scratch) noexcept nogil:
+        cdef State world, s
+        cdef RngState stream, rng
+        cdef uint64_t w
+        cdef int k
+        for w in range(first_world, last_world):
+            stream = rng_split(&self.rng, w)
+            sample(&self.knowledge, &stream, &world)
+            for k in range(n):
+                rng = stream
+                state_copy(&s, &world)
+                state_play(&s, self.moves[arms[k]])
+                finish(&s, self.policies, &rng, scratch)
+                add_outcome(&sums[k], &s, self.seat, &self.ahead, &rng)

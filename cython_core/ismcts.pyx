@@ -1,0 +1,384 @@
+"""Single-observer information-set Monte Carlo tree search.
+
+Cowling, Powley and Whitehouse, "Information Set Monte Carlo Tree Search" (2012), section
+IV: one tree of what the searching seat can observe, each simulation in a freshly sampled
+world, and for every child the number of times it was there to be chosen (its
+availability).  Here children are chosen by the rule of Rosin, "Multi-armed bandits with
+episode context" (2011), with a prior from the planner's values; a node looks only at the
+moves that the planner likes best, the more the oftener it was visited (progressive
+widening: Coulom, "Computing Elo ratings of move patterns", 2007).  Every seat maximises
+its own margin.
+
+Several independent trees grow from one root and their sums are added (root parallelism),
+always the same number of them, so that the answer does not depend on the threads.
+
+Other seats' choices to keep or flip are drawn by the planner's rule and are not nodes.
+"""
+from libc.math cimport sqrt
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy
+
+from .belief cimport sample
+from .moves cimport MAX_LISTED, list_moves
+from .policy cimport Shape, move_key, key_move, key_value, planner_choice, planner_value, shape_hand
+from .rng cimport RngState, mixed, rng_split, turned_by
+from .search cimport PLAYOUT_MOVES, Root, Sums, add_outcome, finish, margin_units, merge_sums
+from .state cimport (
+    NOBODY, RUNNING, SCOUT_SHOW, SHOW, State, end_card, move_end, move_first, move_kind,
+    move_last, move_place, move_turned, scouts_card, state_play, state_points,
+)
+
+cdef enum:
+    WIDEST = 64         # moves that a node can look at
+    DEEPEST = 1 + PLAYOUT_MOVES
+
+# The prior: half of it uniform, half of it falling with the planner's value d points below
+# the best as (1 + d)^-2.
+cdef double UNIFORM_PRIOR = 0.5
+
+# Typical spread of a round's margin in points, by number of players: what rewards are
+# measured in.
+cdef double[6] SPREAD = [0.0, 0.0, 3.6, 7.0, 5.7, 4.5]
+
+
+# A move that was made at a node, and the node that it leads to.
+cdef struct Edge:
+    uint64_t move_key[2]   # the move and, where others show, the cards
+    int64_t margin[5]      # of each seat, in margin_units, summed over visits
+    int32_t parent
+    int32_t first_child
+    int32_t next           # sibling
+    uint32_t visits
+    uint32_t available     # visits of the parent at which this move was looked at
+
+
+cdef struct Tree:
+    Edge* edges            # edge 0 stands for the root
+    int32_t used
+    int32_t room
+    int32_t* table         # open addressing, 0 is empty
+    uint64_t table_mask
+    Sums* sums             # by root move
+    RngState rng
+    uint64_t done          # simulations
+
+
+cdef struct Candidate:
+    uint32_t move
+    int32_t index          # at the root: of the root move
+    int32_t edge           # 0 when the tree has none yet
+    double weight          # its share of the prior
+    uint64_t key[2]
+
+
+cdef inline uint64_t slot_of(const Tree* t, int32_t parent, const uint64_t* key) noexcept nogil:
+    return mixed(key[0] ^ mixed(key[1] + <uint64_t>parent * <uint64_t>0x9E3779B97F4A7C15))
+
+
+cdef inline int32_t find_edge(const Tree* t, int32_t parent, const uint64_t* key) noexcept nogil:
+    """The edge of a move at a node, 0 when there is none."""
+    cdef uint64_t slot = slot_of(t, parent, key) & t.table_mask
+    cdef int32_t edge
+    while t.table[slot]:
+        edge = t.table[slot]
+        if (t.edges[edge].parent == parent and t.edges[edge].move_key[0] == key[0]
+                and t.edges[edge].move_key[1] == key[1]):
+            return edge
+        slot = (slot + 1) & t.table_mask
+    return 0
+
+
+cdef inline int32_t add_edge(Tree* t, int32_t parent, const uint64_t* key) noexcept nogil:
+    """A new edge, 0 when the memory is used up."""
+    cdef uint64_t slot
+    cdef int32_t edge = t.used
+    if edge == t.room:
+        return 0
+    t.used += 1
+    t.edges[edge].move_key[0] = key[0]
+    t.edges[edge].move_key[1] = key[1]
+    t.edges[edge].parent = parent
+    t.edges[edge].next = t.edges[parent].first_child
+    t.edges[parent].first_child = edge
+    slot = slot_of(t, parent, key) & t.table_mask
+    while t.table[slot]:
+        slot = (slot + 1) & t.table_mask
+    t.table[slot] = edge
+    return edge
+
+
+cdef inline void observed(const State* s, int observer, Candidate* c) noexcept nogil:
+    """Write the key of a move: all that the observer sees of it."""
+    cdef const uint8_t* row = s.row[s.turn]
+    cdef uint8_t shown[16]
+    cdef int i, at, n = 0, kind = move_kind(c.move), place = move_place(c.move)
+    c.key[0] = c.move
+    c.key[1] = 0
+    if s.turn == observer or (kind != SHOW and kind != SCOUT_SHOW):
+        return
+    for i in range(16):
+        shown[i] = 0
+    for i in range(move_first(c.move), move_last(c.move) + 1):
+        at = i
+        if kind == SCOUT_SHOW:
+            at = i - (i > place)
+        shown[n] = row[at]
+        if kind == SCOUT_SHOW and i == place:
+            shown[n] = turned_by(end_card(s, move_end(c.move)), move_turned(c.move))
+        n += 1
+    memcpy(&c.key[1], shown, 8)
+    c.key[0] |= <uint64_t>shown[8] << 32 | <uint64_t>shown[9] << 40
+
+
+cdef class Ismcts(Root):
+    """A root with the trees that grow from it; see Root.
+
+    Args:
+        trees: how many.
+        memory: bytes for all of them; a tree that has used its part goes on with the
+            nodes that it has.
+        explore: weight of the prior's term, in spreads of a round's margin.
+        widen: a node looks at 1 + widen * sqrt(visits) moves.
+    """
+    cdef Tree* forest
+    cdef readonly int trees
+    cdef double explore
+    cdef double widen
+    cdef int scout_eighths
+
+    def __cinit__(self):
+        self.forest = NULL
+        self.trees = 0
+
+    def __init__(self, round_, rng, double scout_cost=1.0, game=None, int trees=4,
+                 size_t memory=256 << 20, double explore=1.0, double widen=0.5):
+        cdef size_t part, room, table
+        cdef int i
+        Root.__init__(self, round_, rng, scout_cost, game)
+        if trees < 1:
+            raise ValueError(f"expected at least 1 tree: {trees}")
+        part = memory // <size_t>trees
+        room = part // (sizeof(Edge) + 4 * sizeof(int32_t))
+        room = min(room, <size_t>1 << 30)
+        if room < 1000:
+            raise ValueError(f"expected memory for at least 1000 nodes a tree: {memory} bytes "
+                             f"for {trees} trees")
+        table = 1
+        while table * 2 <= 4 * room:
+            table *= 2
+        self.explore = explore
+        self.widen = widen
+        self.scout_eighths = int(8 * scout_cost)
+        self.forest = <Tree*>calloc(trees, sizeof(Tree))
+        if self.forest == NULL:
+            raise MemoryError
+        self.trees = trees
+        for i in range(trees):
+            self.forest[i].edges = <Edge*>calloc(room, sizeof(Edge))
+            self.forest[i].table = <int32_t*>calloc(table, sizeof(int32_t))
+            self.forest[i].sums = <Sums*>calloc(self.count, sizeof(Sums))
+            if (self.forest[i].edges == NULL or self.forest[i].table == NULL
+                    or self.forest[i].sums == NULL):
+                raise MemoryError
+            self.forest[i].room = <int32_t>room
+            self.forest[i].used = 1
+            self.forest[i].table_mask = table - 1
+            self.forest[i].rng = rng_split(&self.rng, <uint64_t>i)
+
+    def __dealloc__(self):
+        cdef int i
+        if self.forest != NULL:
+            for i in range(self.trees):
+                free(self.forest[i].edges)
+                free(self.forest[i].table)
+                free(self.forest[i].sums)
+            free(self.forest)
+
+    def run(self, int tree, uint64_t simulations) -> None:
+        """Grow one tree; different trees may grow on different threads.
+
+        Raises:
+            IndexError: no such tree.
+            MemoryError: no room for a list of moves.
+        """
+        cdef uint32_t* scratch
+        cdef uint64_t i
+        if not 0 <= tree < self.trees:
+            raise IndexError(f"expected tree 0 to {self.trees - 1}: {tree}")
+        scratch = <uint32_t*>malloc(MAX_LISTED * sizeof(uint32_t))
+        if scratch == NULL:
+            raise MemoryError
+        with nogil:
+            for i in range(simulations):
+                self.simulate(&self.forest[tree], scratch)
+        free(scratch)
+
+    @property
+    def done(self) -> int:
+        """Simulations made, in all trees."""
+        return sum([self.forest[i].done for i in range(self.trees)])
+
+    @property
+    def nodes(self) -> int:
+        """Nodes in all trees."""
+        return sum([self.forest[i].used for i in range(self.trees)])
+
+    def lines(self) -> list:
+        """What is known of each move, summed over the trees; see Root.lines."""
+        cdef int i, k
+        for k in range(self.count):
+            self.sums[k].visits = self.sums[k].points = self.sums[k].points_squared = 0
+            self.sums[k].margin = self.sums[k].margin_squared = self.sums[k].win = 0
+            for i in range(self.trees):
+                merge_sums(&self.sums[k], &self.forest[i].sums[k])
+        return Root.lines(self)
+
+    def variation(self, uint32_t code, int most=8) -> list:
+        """The moves most visited after a root move, in the tree that visited it most.
+
+        Returns:
+            (move code, cards shown by another seat as bytes) for each further move; ties
+            by the move that was found first.
+        """
+        cdef int i
+        cdef int32_t edge, child, best
+        cdef Tree* t = NULL
+        cdef uint64_t key[2]
+        found = []
+        key[0] = code
+        key[1] = 0
+        best = 0
+        for i in range(self.trees):
+            edge = find_edge(&self.forest[i], 0, key)
+            if edge and (t == NULL or self.forest[i].edges[edge].visits > t.edges[best].visits):
+                t = &self.forest[i]
+                best = edge
+        while t != NULL and len(found) < most:
+            edge = t.edges[best].first_child
+            child = 0
+            while edge:  # later children come first
+                if not child or t.edges[edge].visits >= t.edges[child].visits:
+                    child = edge
+                edge = t.edges[edge].next
+            if not child:
+                break
+            best = child
+            cards = ((<uint8_t*>&t.edges[best].move_key[1])[:8]
+                     + bytes([(t.edges[best].move_key[0] >> 32) & 255,
+                              (t.edges[best].move_key[0] >> 40) & 255]))
+            found.append((t.edges[best].move_key[0] & 0xFFFFFFFF, cards.rstrip(b"\0")))
+        return found
+
+    cdef int look(self, const Tree* t, int32_t node, const State* s, uint32_t* scratch,
+                  Candidate* out) noexcept nogil:
+        """The moves that a node looks at in this world, the planner's best first."""
+        cdef uint64_t visits = t.done if node == 0 else t.edges[node].visits
+        cdef int most = 1 + <int>(self.widen * sqrt(<double>visits)), n, k, i, listed, kind
+        cdef int64_t keys[WIDEST]
+        cdef int64_t key
+        cdef double total = 0
+        cdef Shape shape
+        most = WIDEST if most > WIDEST else most
+        if node == 0:
+            n = most if most < self.count else self.count
+            for k in range(n):
+                out[k].move = self.moves[k]
+                out[k].index = k
+                keys[k] = move_key(self.values[k], self.moves[k])
+        else:
+            listed = list_moves(s, False, scratch)
+            shape_hand(&shape, s.row[s.turn], s.size[s.turn])
+            n = 0
+            for k in range(listed):
+                kind = move_kind(scratch[k])
+                key = move_key(planner_value(&shape, s, scratch[k])
+                               - (self.scout_eighths if scouts_card(kind) else 0), scratch[k])
+                if n == most:
+                    if key <= keys[n - 1]:
+                        continue
+                    n -= 1
+                i = n
+                while i > 0 and keys[i - 1] < key:
+                    keys[i] = keys[i - 1]
+                    i -= 1
+                keys[i] = key
+                n += 1
+            for k in range(n):
+                out[k].move = key_move(keys[k])
+                out[k].index = -1
+        for k in range(n):
+            out[k].weight = 1.0 / (1.0 + (key_value(keys[0]) - key_value(keys[k])) / 8.0)
+            out[k].weight *= out[k].weight
+            total += out[k].weight
+            observed(s, self.seat, &out[k])
+            out[k].edge = find_edge(t, node, out[k].key)
+        for k in range(n):
+            out[k].weight = (1.0 - UNIFORM_PRIOR) * out[k].weight / total + UNIFORM_PRIOR / n
+        return n
+
+    cdef int choose(self, Tree* t, const Candidate* c, int n, int mover, int players) noexcept nogil:
+        """The candidate to play: the first that is new, as long as there is memory, else the
+        one of the best bound; ties go to the planner's better move."""
+        cdef double value, best_value = -1e300
+        cdef double unit = (players - 1) * SPREAD[players]
+        cdef Edge* e
+        cdef int k, best = 0
+        for k in range(n):
+            if c[k].edge == 0 and t.used < t.room:
+                return k
+        for k in range(n):
+            if c[k].edge == 0:
+                continue
+            e = &t.edges[c[k].edge]
+            value = (<double>e.margin[mover] / (unit * e.visits)
+                     + self.explore * c[k].weight * sqrt(<double>e.available)
+                     / (1.0 + e.visits))
+            if value > best_value:
+                best_value = value
+                best = k
+        return best
+
+    cdef void simulate(self, Tree* t, uint32_t* scratch) noexcept nogil:
+        cdef State s
+        cdef RngState rng = rng_split(&t.rng, t.done)
+        cdef int32_t path[DEEPEST]
+        cdef int32_t node = 0, edge
+        cdef int depth = 0, n, k, pick, root_move = 0, seat
+        cdef int points[5]
+        cdef int margins[5]
+        cdef Candidate looked[WIDEST]
+        sample(&self.knowledge, &rng, &s)
+        while s.end == RUNNING and depth < DEEPEST:
+            if node and s.start != NOBODY:
+                state_play(&s, planner_choice(&s))
+                continue
+            n = self.look(t, node, &s, scratch, looked)
+            pick = self.choose(t, looked, n, s.turn, s.players)
+            for k in range(n):
+                t.edges[looked[k].edge].available += looked[k].edge != 0
+            edge = looked[pick].edge
+            if node == 0:
+                root_move = looked[pick].index
+            if edge == 0:
+                edge = add_edge(t, node, looked[pick].key)
+                t.edges[edge].available += edge != 0
+            state_play(&s, looked[pick].move)
+            if edge == 0:
+                break
+            path[depth] = edge
+            depth += 1
+            node = edge
+            if t.edges[edge].visits == 0:
+                break
+        finish(&s, self.policies, &rng, scratch)
+        for seat in range(s.players):
+            points[seat] = state_points(&s, seat)
+        for seat in range(s.players):
+            margins[seat] = margin_units(&s, seat, points)
+        for k in range(depth):
+            t.edges[path[k]].visits += 1
+            for seat in range(s.players):
+                t.edges[path[k]].margin[seat] += margins[seat]
+        add_outcome(&t.sums[root_move], &s, self.seat, &self.ahead, &rng)
+        t.done += 1

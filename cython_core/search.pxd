@@ -1,0 +1,115 @@
+# cython: language_level=3
+"""What searches share: a bounded playout, and sums of its outcomes for each root move.
+
+All sums are whole numbers, so that they do not depend on the order in which they are made:
+a search gives the same answer on any number of threads.
+"""
+from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t, uint64_t
+
+from .belief cimport Knowledge
+from .policy cimport Policy, policy_move
+from .rng cimport RngState, rng_below
+from .state cimport RUNNING, State, state_play, state_points
+
+cdef enum:
+    PLAYOUT_MOVES = 200  # a playout is scored as it stands after so many
+    POOL_ROUNDS = 512    # rounds from which the rest of a game is drawn
+    WIN_UNITS = 60       # a win shared by up to five players is a whole number of these
+
+
+# Sums over the playouts of one root move, for the seat to move.
+cdef struct Sums:
+    int64_t visits
+    int64_t points
+    int64_t points_squared
+    int64_t margin           # players * points - sum of all points, see `margin_units`
+    int64_t margin_squared
+    int64_t win              # in WIN_UNITS
+
+
+# The game around the round: what has been scored, and rounds like those to come.
+cdef struct Ahead:
+    bint known
+    int rounds_left                # after this one
+    int32_t scores[5]
+    int16_t pool[512][5]           # points of planners, by distance from the starting seat
+
+
+cdef inline void finish(State* s, const Policy* policies, RngState* rng, uint32_t* scratch) noexcept nogil:
+    """Play out, for at most PLAYOUT_MOVES moves."""
+    cdef int k
+    for k in range(PLAYOUT_MOVES):
+        if s.end != RUNNING:
+            return
+        state_play(s, policy_move(&policies[s.turn], s, rng, scratch))
+
+
+cdef inline int margin_units(const State* s, int seat, const int* points) noexcept nogil:
+    """(players - 1) times the points of a seat minus the mean of the others."""
+    cdef int other, total = 0
+    for other in range(s.players):
+        total += points[other]
+    return s.players * points[seat] - total
+
+
+cdef inline int win_share(const State* s, int seat, const int* points, const Ahead* ahead,
+                          RngState* rng) noexcept nogil:
+    """WIN_UNITS shared among the seats that are first: in the game when it is known, else
+    in the round."""
+    cdef int totals[5]
+    cdef int other, later, start, drawn, best = -100000, ties = 0, players = s.players
+    for other in range(players):
+        totals[other] = points[other]
+    if ahead.known:
+        for other in range(players):
+            totals[other] += ahead.scores[other]
+        if ahead.rounds_left:
+            # who starts the rounds to come is not in a position: any seat, then in turn
+            start = <int>rng_below(rng, <uint32_t>players)
+            for later in range(ahead.rounds_left):
+                drawn = <int>rng_below(rng, POOL_ROUNDS)
+                for other in range(players):
+                    totals[(start + later + other) % players] += ahead.pool[drawn][other]
+    for other in range(players):
+        if totals[other] > best:
+            best = totals[other]
+            ties = 0
+        ties += totals[other] == best
+    return WIN_UNITS // ties if totals[seat] == best else 0
+
+
+cdef inline void add_outcome(Sums* sums, const State* s, int seat, const Ahead* ahead,
+                             RngState* rng) noexcept nogil:
+    """Add a finished playout to the sums of the root move that led to it."""
+    cdef int points[5]
+    cdef int other, margin
+    for other in range(s.players):
+        points[other] = state_points(s, other)
+    margin = margin_units(s, seat, points)
+    sums.visits += 1
+    sums.points += points[seat]
+    sums.points_squared += points[seat] * points[seat]
+    sums.margin += margin
+    sums.margin_squared += margin * margin
+    sums.win += win_share(s, seat, points, ahead, rng)
+
+
+cdef inline void merge_sums(Sums* into, const Sums* more) noexcept nogil:
+    into.visits += more.visits
+    into.points += more.points
+    into.points_squared += more.points_squared
+    into.margin += more.margin
+    into.margin_squared += more.margin_squared
+    into.win += more.win
+
+
+cdef class Root:
+    cdef Knowledge knowledge
+    cdef RngState rng
+    cdef int seat
+    cdef int count
+    cdef uint32_t* moves            # by the planner's value, best first
+    cdef int* values                # in eighths of a point, the Scout cost taken off
+    cdef Sums* sums                 # by move
+    cdef Policy policies[5]
+    cdef Ahead ahead

@@ -1,0 +1,162 @@
+"""The root of a search: what is known, the moves, and the sums of their playouts."""
+from libc.math cimport sqrt
+from libc.stdint cimport uint8_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
+
+from .belief cimport know
+from .cards cimport fill_deck
+from .moves cimport MAX_LISTED
+from .policy cimport PLAY_PLANNER, Shape, planner_flips, planner_value, shape_hand
+from .rng cimport Rng, rng_split
+from .state cimport (
+    FLIP, KEEP, NOBODY, SCOUT, SCOUT_SHOW, SHOW, Round, move_kind, plain_move, state_deal,
+)
+
+# streams of a search's generator
+cdef enum:
+    STREAM_POOL = 1
+    STREAM_WORLDS = 2
+
+
+def _tie_rank(int kind) -> int:
+    """Among moves of equal value the planner prefers a Scout, a Show, a Scout & Show."""
+    return {SCOUT: 0, SHOW: 1, SCOUT_SHOW: 2}.get(kind, 3)
+
+
+cdef class Root:
+    """A position to search, and what its playouts have added up to.
+
+    Playouts are played by planners. Sums are kept for every move of the acting seat,
+    ordered by the planner's value, best first; moves are named by their index there.
+
+    Args:
+        round_: as the acting seat sees it: its own hand known, hidden cards 0.
+        rng: the search's generator, not advanced.
+        scout_cost: of the planners that play out, in points.
+        game: (rounds left after this one, points of each seat before it); None asks for
+            the chance to win the round instead of the game.
+
+    Raises:
+        ValueError: the round is over, the acting hand is hidden, or fewer cards are unseen
+            than hidden.
+    """
+
+    def __cinit__(self):
+        self.moves = NULL
+        self.values = NULL
+        self.sums = NULL
+
+    def __init__(self, Round round_, Rng rng, double scout_cost=1.0, game=None):
+        cdef int seat
+        if round_.state.end:
+            raise ValueError("the round is over")
+        self.seat = round_._open_turn()
+        know(&self.knowledge, &round_.state, round_.out)
+        if self.knowledge.hidden > self.knowledge.unseen_count:
+            raise ValueError(f"expected an unseen card for each of {self.knowledge.hidden} hidden "
+                             f"ones: {self.knowledge.unseen_count}")
+        self.rng = rng_split(&rng.state, STREAM_WORLDS)
+        for seat in range(round_.state.players):
+            self.policies[seat].kind = PLAY_PLANNER
+            self.policies[seat].scout_cost = scout_cost
+        self._rank_moves(round_, scout_cost)
+        self._look_ahead(rng, game)
+
+    def __dealloc__(self):
+        free(self.moves)
+        free(self.values)
+        free(self.sums)
+
+    def _rank_moves(self, Round round_, double scout_cost):
+        """List the moves by the planner's value, best first."""
+        cdef const State* s = &round_.state
+        cdef Shape shape
+        cdef int n = s.size[self.seat], i
+        cdef uint32_t code
+        ranked = []
+        if s.start != NOBODY:
+            # of equal value: h tells little of what a side is worth in points
+            ranked = [(0, 0, plain_move(KEEP)), (0, 1, plain_move(FLIP))]
+            if planner_flips(s.row[self.seat], n):
+                ranked = [(0, 0, plain_move(FLIP)), (0, 1, plain_move(KEEP))]
+        else:
+            shape_hand(&shape, s.row[self.seat], n)
+            for code in round_.moves():
+                scouts = move_kind(code) == SCOUT or move_kind(code) == SCOUT_SHOW
+                ranked.append((-(planner_value(&shape, s, code) - 8 * scout_cost * scouts),
+                               _tie_rank(move_kind(code)), code))
+        ranked.sort()
+        self.count = len(ranked)
+        self.moves = <uint32_t*>malloc(self.count * sizeof(uint32_t))
+        self.values = <int*>malloc(self.count * sizeof(int))
+        self.sums = <Sums*>calloc(self.count, sizeof(Sums))
+        if self.moves == NULL or self.values == NULL or self.sums == NULL:
+            raise MemoryError
+        for i in range(self.count):
+            self.moves[i] = ranked[i][2]
+            self.values[i] = int(-ranked[i][0])
+
+    def _look_ahead(self, Rng rng, game):
+        """Take the game in, and deal the rounds from which its rest is drawn."""
+        cdef int seat, players = self.knowledge.known.players, k, cards, starter
+        cdef uint8_t deck[45]
+        cdef RngState stream
+        cdef State s
+        cdef uint32_t* scratch
+        memset(&self.ahead, 0, sizeof(Ahead))
+        if game is None:
+            return
+        self.ahead.known = True
+        self.ahead.rounds_left = game[0]
+        for seat in range(players):
+            self.ahead.scores[seat] = game[1][seat]
+        if not self.ahead.rounds_left:
+            return
+        scratch = <uint32_t*>malloc(MAX_LISTED * sizeof(uint32_t))
+        if scratch == NULL:
+            raise MemoryError
+        cards = fill_deck(players, deck)
+        for k in range(POOL_ROUNDS):
+            stream = rng_split(&rng.state, STREAM_POOL)
+            stream = rng_split(&stream, k)
+            state_deal(&s, players, &stream, deck, cards)
+            starter = s.start
+            finish(&s, self.policies, &stream, scratch)
+            for seat in range(players):
+                self.ahead.pool[k][(seat - starter + players) % players] = \
+                    state_points(&s, seat)
+        free(scratch)
+
+    def moves_ranked(self) -> list:
+        """The move codes, best first by the planner's value."""
+        return [self.moves[i] for i in range(self.count)]
+
+    def lines(self) -> list:
+        """What is known of each move, in the order of `moves_ranked`.
+
+        Returns:
+            tuples (code, visits, points, standard error of points, margin, its standard
+            error, share of wins), the numbers None for a move without a visit; standard
+            errors None below two visits.
+        """
+        return [_line(self.moves[i], &self.sums[i], self.knowledge.known.players)
+                for i in range(self.count)]
+
+
+cdef _line(uint32_t code, const Sums* sums, int players):
+    cdef double n = <double>sums.visits, unit = players - 1
+    if sums.visits == 0:
+        return (code, 0, None, None, None, None, None)
+    return (code, sums.visits, sums.points / n, _error(n, sums.points, sums.points_squared, 1.0),
+            sums.margin / n / unit, _error(n, sums.margin, sums.margin_squared, unit),
+            sums.win / n / WIN_UNITS)
+
+
+cdef _error(double n, int64_t total, int64_t squares, double unit):
+    """Standard error of a mean from whole sums of values and squares."""
+    cdef double spread
+    if n < 2:
+        return None
+    spread = (<double>squares - <double>total * (<double>total / n)) / (n - 1)
+    return sqrt(spread if spread > 0 else 0.0) / sqrt(n) / unit

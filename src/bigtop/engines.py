@@ -1,0 +1,529 @@
+"""Engines by name: what each plays, its options, and how it answers a position.
+
+An engine is named by a spec, a name and then `:key=value,…`; `make_engine` reads it. What
+an engine is given is a position as its own seat sees it; it never looks at more.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from bigtop.core.policy import choose, planner_values
+from bigtop.core.rng import Rng
+from bigtop.core.state import Round
+from bigtop.notation import format_move
+
+if TYPE_CHECKING:
+    from bigtop.core.search import Root
+    from bigtop.notation import Position
+
+DEFAULT_SIMS = 10_000
+MEGABYTE = 1 << 20
+CHUNK_SIMS = 256  # simulations between two looks at the clock and at interrupts
+TIMED_CHUNK_SIMS = 16  # the same under a time budget: well below a millisecond each
+HALVING_PLAYOUTS = 4  # at least so many of each move in flat's first phase
+
+
+class EngineSpecError(ValueError):
+    """A spec that names no engine, or an option that the engine does not have."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One move with what the engine found out about it.
+
+    Numbers are None where an engine has none (a player that decides at once, or a move
+    that was not looked at).
+    """
+
+    move: str
+    """The token of the move."""
+    visits: int
+    """Simulations that began with it."""
+    points: float | None = None
+    """Expected points of the seat in this round."""
+    points_se: float | None = None
+    """Standard error of `points`."""
+    margin: float | None = None
+    """Expected points minus the mean of the other seats'."""
+    margin_se: float | None = None
+    """Standard error of `margin`."""
+    win: float | None = None
+    """Chance to be first, ties shared: in the game if the position has one, else the round."""
+    pv: tuple[str, ...] = ()
+    """The line expected, this move first."""
+    value: float | None = None
+    """The planner's value in points, for `planner`."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an engine says to a position."""
+
+    engine: str
+    """The canonical spec, its budget included."""
+    seat: int
+    """Whose move it is."""
+    move: str
+    """The chosen move, the first of `lines`."""
+    sims: int
+    """Simulations made."""
+    worlds: int
+    """Samples of the hidden hands that were drawn."""
+    seconds: float
+    """Wall time."""
+    lines: tuple[Line, ...]
+    """Every legal move, one per outcome, best first."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of an engine, as a spec sets it."""
+
+    name: str
+    default: str
+    help: str
+    parse: Callable[[str], float | int] = field(repr=False, default=float)
+
+
+@dataclass(frozen=True)
+class EngineInfo:
+    """An engine that can be named."""
+
+    name: str
+    plays: str
+    options: tuple[Option, ...]
+    answer: Callable[[Search], Answer] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Search:
+    """One question to an engine, with everything that its answer depends on."""
+
+    spec: str
+    options: dict[str, float | int]
+    position: Position
+    round: Round
+    seed: int
+    threads: int
+    memory: int  # bytes
+
+    def answer(
+        self, started: float, lines: Sequence[Line], sims: int = 0, worlds: int = 0
+    ) -> Answer:
+        """The answer with these lines, best first."""
+        return Answer(
+            self.spec,
+            self.round.turn,
+            lines[0].move,
+            sims,
+            worlds,
+            time.perf_counter() - started,
+            tuple(lines),
+        )
+
+    @property
+    def game(self) -> tuple[int, tuple[int, ...]] | None:
+        """Rounds left after this one and the points before it, if the position has a game."""
+        game = self.position.game
+        return None if game is None else (self.position.players - game.round, game.scores)
+
+
+class Engine:
+    """An engine with its options set.
+
+    Args:
+        info: which one.
+        options: the value of each of its options.
+    """
+
+    def __init__(self, info: EngineInfo, options: dict[str, float | int]) -> None:
+        self.info = info
+        self.options = options
+
+    @property
+    def spec(self) -> str:
+        """The canonical spec: the name, and every option that is not at its default, with the
+        budget always given."""
+        said = [
+            f"{option.name}={self.options[option.name]:g}"
+            if isinstance(self.options[option.name], float)
+            else f"{option.name}={self.options[option.name]}"
+            for option in self.info.options
+            if option.name in self.options
+            and (
+                option.name in ("sims", "time")
+                or self.options[option.name] != option.parse(option.default)
+            )
+        ]
+        return ":".join(filter(None, (self.info.name, ",".join(said))))
+
+    def answer(
+        self, position: Position, seed: int, threads: int = 1, memory: int = 256
+    ) -> Answer:
+        """The best move of a position, and what is known of the others.
+
+        The same position and seed give the same answer on any number of threads, unless
+        the budget is a time.
+
+        Args:
+            position: as the acting seat sees it; a position without hidden cards is taken
+                as it is.
+            seed: 0 to 2**64 - 1.
+            threads: how many may work at a time.
+            memory: megabytes that a search may use.
+
+        Raises:
+            ValueError: the round is over, or the acting hand is hidden.
+        """
+        round_ = position.round
+        if round_.end:
+            raise ValueError("the round is over: there is no move to choose")
+        if round_.hidden(round_.turn):
+            raise ValueError(
+                f"expected a known hand of seat {round_.turn}, which is to act: "
+                f"{round_.hidden(round_.turn)} of its cards are hidden"
+            )
+        return self.info.answer(
+            Search(self.spec, self.options, position, round_, seed, threads, memory * MEGABYTE)
+        )
+
+    def __repr__(self) -> str:
+        return f"make_engine({self.spec!r})"
+
+
+def _decide(search: Search, name: str) -> Answer:
+    """The answer of a player that decides at once: its move, then the rest."""
+    started = time.perf_counter()
+    scout = float(search.options.get("scout", 1.0))
+    move = choose(search.round, name, Rng(search.seed), scout)
+    values: dict[int, float] = {}
+    if name == "planner" and search.round.start < 0:
+        values = dict(planner_values(search.round, scout))
+    codes = sorted(
+        search.round.moves(), key=lambda code: (code != move, -values.get(code, 0.0), code)
+    )
+    tokens = [search.position.token(code) for code in codes]
+    return search.answer(
+        started,
+        [
+            Line(token, 0, pv=(token,), value=values.get(code))
+            for code, token in zip(codes, tokens, strict=True)
+        ],
+    )
+
+
+def _ranked(search: Search, root: Root, best_first: Callable[[Line], tuple[float, ...]]) -> list[Line]:
+    """The lines of a search in the order of a key; ties go to the planner's better move."""
+    lines = []
+    for code, visits, points, points_se, margin, margin_se, win in root.lines():
+        token = search.position.token(code)
+        lines.append(
+            Line(token, visits, points, points_se, margin, margin_se, win, pv=(token,))
+        )
+    return sorted(lines, key=best_first)
+
+
+class _Stop(threading.Event):
+    """Set when the work of other threads is no longer wanted."""
+
+
+def _on_threads(threads: int, work: Sequence[Callable[[_Stop], None]]) -> None:
+    """Run every piece of work, on so many threads; an interrupt ends them all soon."""
+    stop = _Stop()
+    if threads <= 1 or len(work) == 1:
+        for piece in work:
+            piece(stop)
+        return
+    with ThreadPoolExecutor(min(threads, len(work))) as pool:
+        try:
+            for done in [pool.submit(piece, stop) for piece in work]:
+                done.result()
+        finally:
+            stop.set()
+
+
+def _flat(search: Search) -> Answer:
+    """Sequential halving over the moves that the planner likes best."""
+    from bigtop.core.flat import Flat
+
+    started = time.perf_counter()
+    options = search.options
+    root = Flat(search.round, Rng(search.seed), float(options["scout"]), search.game)
+    sims = int(options["sims"]) if "sims" in options else None
+    arms = list(range(min(len(root.moves_ranked()), int(options["moves"]))))
+    while sims is not None and len(arms) > 2 and HALVING_PLAYOUTS * len(arms) * _phases(arms) > sims:
+        arms.pop()
+    phases, worlds, done = _phases(arms), 0, 0
+    for phase in range(phases):
+        if sims is None:
+            deadline = started + float(options["time"]) * (phase + 1) / phases
+            first = worlds
+            while time.perf_counter() < deadline or worlds == first:
+                step = search.threads
+                _play_worlds(root, arms, worlds, worlds + step, search.threads)
+                worlds += step
+        else:
+            step = max(1, (sims - done) // (phases - phase) // len(arms))
+            _play_worlds(root, arms, worlds, worlds + step, search.threads)
+            worlds += step
+        done = sum(line[1] for line in root.lines())
+        margins = root.lines()
+        arms.sort(key=lambda arm: (-margins[arm][4], arm))
+        if phase + 1 < phases:
+            arms = arms[: (len(arms) + 1) // 2]
+    # moves that stayed longer in the race come first, whatever their mean
+    lines = _ranked(
+        search, root, lambda line: (-line.visits, -line.margin if line.visits else 0.0)
+    )
+    return search.answer(started, lines, done, worlds)
+
+
+def _phases(arms: Sequence[int]) -> int:
+    return max(1, math.ceil(math.log2(len(arms))))
+
+
+def _play_worlds(root: Root, arms: list[int], first: int, last: int, threads: int) -> None:
+    """Play the arms out in these worlds, shared out among the threads."""
+    chunk = max(1, CHUNK_SIMS // len(arms))
+    starts = range(first, last, chunk)
+
+    def piece(start: int) -> Callable[[_Stop], None]:
+        def run(stop: _Stop) -> None:
+            if not stop.is_set():
+                root.run(arms, start, min(start + chunk, last))
+
+        return run
+
+    _on_threads(threads, [piece(start) for start in starts])
+
+
+def _ismcts(search: Search) -> Answer:
+    """The sum of several trees; the most visited move is the best."""
+    from bigtop.core.ismcts import Ismcts
+
+    started = time.perf_counter()
+    options = search.options
+    trees = int(options["trees"])
+    root = Ismcts(
+        search.round,
+        Rng(search.seed),
+        scout_cost=float(options["scout"]),
+        game=search.game,
+        trees=trees,
+        memory=search.memory,
+        explore=float(options["explore"]),
+        widen=float(options["widen"]),
+    )
+
+    def counted(tree: int, sims: int) -> Callable[[_Stop], None]:
+        def run(stop: _Stop) -> None:
+            left = sims
+            while left > 0 and not stop.is_set():
+                root.run(tree, min(left, CHUNK_SIMS))
+                left -= CHUNK_SIMS
+
+        return run
+
+    def timed(mine: Sequence[int], deadline: float) -> Callable[[_Stop], None]:
+        def run(stop: _Stop) -> None:
+            while not stop.is_set():
+                for tree in mine:
+                    root.run(tree, TIMED_CHUNK_SIMS)
+                    if time.perf_counter() >= deadline:
+                        return
+
+        return run
+
+    if "sims" in options:
+        each, more = divmod(int(options["sims"]), trees)
+        _on_threads(
+            search.threads, [counted(tree, each + (tree < more)) for tree in range(trees)]
+        )
+    else:
+        deadline = started + float(options["time"])
+        workers = min(search.threads, trees)
+        _on_threads(
+            workers, [timed(range(first, trees, workers), deadline) for first in range(workers)]
+        )
+    lines = _ranked(
+        search, root, lambda line: (-line.visits, -line.margin if line.visits else 0.0)
+    )
+    lines = [_with_variation(search, root, line) for line in lines]
+    return search.answer(started, lines, root.done, root.done)
+
+
+def _with_variation(search: Search, root: Root, line: Line) -> Line:
+    """The line with the moves that the search expects after its first."""
+    if not line.visits:
+        return line
+    code = search.position.code(line.move)
+    position, pv = search.position, [line.move]
+    for after, cards in root.variation(code):
+        position = position.play(pv[-1])
+        while position.flipping:  # the others' choices are no nodes of the tree
+            position = position.play("keep")
+        pv.append(format_move(after, b"" if position.is_open else cards))
+    return Line(
+        line.move,
+        line.visits,
+        line.points,
+        line.points_se,
+        line.margin,
+        line.margin_se,
+        line.win,
+        tuple(pv),
+    )
+
+
+def _count(text: str) -> int:
+    """A whole number of at least 1."""
+    if not re.fullmatch(r"[1-9][0-9]{0,11}", text):
+        raise ValueError("a whole number from 1")
+    return int(text)
+
+
+def _amount(text: str) -> float:
+    """A plain decimal number above 0."""
+    if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,9})?", text) or float(text) == 0:
+        raise ValueError("a decimal number above 0, as in 1.5")
+    return float(text)
+
+
+def _cost(text: str) -> float:
+    """A plain decimal number."""
+    if not re.fullmatch(r"-?[0-9]{1,3}(\.[0-9]{1,9})?", text):
+        raise ValueError("a decimal number, as in 1.5")
+    return float(text)
+
+
+SIMS = Option("sims", str(DEFAULT_SIMS), "simulations a move", _count)
+TIME = Option("time", "none", "seconds a move, instead of sims", _amount)
+SCOUT = Option("scout", "1", "what the planner takes off for a Scout, in points", _cost)
+TREE_OPTIONS = (
+    SIMS,
+    TIME,
+    Option("trees", "4", "independent trees whose visits are added", _count),
+    Option("explore", "1", "weight of the prior against the mean", _amount),
+    Option("widen", "0.5", "a node looks at 1 + widen * sqrt(visits) moves", _amount),
+    SCOUT,
+)
+
+ENGINES: dict[str, EngineInfo] = {
+    info.name: info
+    for info in (
+        EngineInfo(
+            "random",
+            "uniformly among the moves, one per outcome",
+            (),
+            lambda search: _decide(search, "random"),
+        ),
+        EngineInfo(
+            "greedy",
+            "sheds as many cards as it can",
+            (),
+            lambda search: _decide(search, "greedy"),
+        ),
+        EngineInfo(
+            "planner",
+            "one move deep, by a fixed formula over the blocks left in the hand",
+            (SCOUT,),
+            lambda search: _decide(search, "planner"),
+        ),
+        EngineInfo(
+            "flat",
+            "Monte Carlo over sampled hidden hands, budget shared out by sequential halving",
+            (
+                SIMS,
+                TIME,
+                Option("moves", "24", "moves looked at, the planner's best", _count),
+                SCOUT,
+            ),
+            _flat,
+        ),
+        EngineInfo("ismcts", "information-set Monte Carlo tree search", TREE_OPTIONS, _ismcts),
+        EngineInfo(
+            "bigtop", "the strongest configuration: at present ismcts", TREE_OPTIONS, _ismcts
+        ),
+    )
+}
+"""Every engine by its name."""
+
+
+def make_engine(spec: str, sims: int | None = None, time: float | None = None) -> Engine:
+    """The engine that a spec names.
+
+    Args:
+        spec: a name from `ENGINES`, then `:key=value,…`.
+        sims: simulations a move, instead of the spec's budget.
+        time: seconds a move, instead of the spec's budget.
+
+    Raises:
+        EngineSpecError: no such engine or option, or a value that it cannot have.
+    """
+    name, colon, rest = spec.partition(":")
+    if name not in ENGINES:
+        raise EngineSpecError(
+            f"expected an engine ({', '.join(ENGINES)}): {_quoted(name)}"
+        )
+    info = ENGINES[name]
+    known = {option.name: option for option in info.options}
+    said: dict[str, float | int] = {}
+    for item in rest.split(",") if colon else ():
+        key, equals, text = item.partition("=")
+        if key not in known or not equals:
+            raise EngineSpecError(
+                f"expected options of {name} "
+                f"({', '.join(f'{key}=…' for key in known) or 'it has none'}): {_quoted(item)}"
+            )
+        if key in said:
+            raise EngineSpecError(f"expected {key} once: {_quoted(spec)}")
+        try:
+            said[key] = known[key].parse(text)
+        except ValueError as wrong:
+            raise EngineSpecError(f"expected {wrong} for {key}: {_quoted(text)}") from None
+    if sims is not None and time is not None or "sims" in said and "time" in said:
+        raise EngineSpecError("expected one budget, sims or time, not both")
+    for key, budget in (("sims", sims), ("time", time)):
+        if budget is not None:
+            if key not in known:
+                raise EngineSpecError(f"{name} decides at once: it has no {key} budget")
+            try:
+                budget = known[key].parse(f"{budget:.9f}".rstrip("0").rstrip("."))
+            except ValueError as wrong:
+                raise EngineSpecError(f"expected {wrong} for {key}: {budget}") from None
+            said.pop("sims", None)
+            said.pop("time", None)
+            said[key] = budget
+    options = {
+        option.name: option.parse(option.default)
+        for option in info.options
+        if option.name not in ("sims", "time")
+    }
+    if "sims" in known and "time" not in said:
+        options["sims"] = DEFAULT_SIMS
+    return Engine(info, options | said)
+
+
+def _quoted(text: str) -> str:
+    """The input in a message: one line, shortened."""
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+__all__ = [
+    "ENGINES",
+    "Answer",
+    "Engine",
+    "EngineInfo",
+    "EngineSpecError",
+    "Line",
+    "Option",
+    "make_engine",
+]
