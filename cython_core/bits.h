@@ -68,10 +68,16 @@ static inline uint64_t bigtop_mul(uint64_t a, uint64_t b, uint64_t *low)
 
 /* Neighbour bitboards of a row: bit i tells how card i+1 stands to card i. */
 typedef struct {
+    uint64_t down;  /* one less */
     uint64_t equal; /* the same active number */
     uint64_t up;    /* one more */
-    uint64_t down;  /* one less */
 } bigtop_links;
+
+/* The links of one kind: step -1, 0 or 1. */
+static inline uint64_t bigtop_links_of(const bigtop_links *links, int step)
+{
+    return (&links->down)[step + 1];
+}
 
 /* The cards of the row lie in its first n bytes, the active number in the high half of
    each; 64 bytes are readable, n <= 45. */

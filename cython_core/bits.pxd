@@ -13,10 +13,11 @@ cdef extern from "bits.h" nogil:
     uint64_t mul "bigtop_mul"(uint64_t a, uint64_t b, uint64_t* low) noexcept
 
     ctypedef struct Links "bigtop_links":
+        uint64_t down
         uint64_t equal
         uint64_t up
-        uint64_t down
 
+    uint64_t links_of "bigtop_links_of"(const Links* links, int step) noexcept
     Links row_links "bigtop_row_links"(const uint8_t* row, int n) noexcept
     uint64_t row_above "bigtop_row_above"(const uint8_t* row, int n, int number) noexcept
     uint64_t row_near "bigtop_row_near"(const uint8_t* row, int n, int number) noexcept

@@ -12,7 +12,8 @@ its own margin.
 Several independent trees grow from one root and their sums are added (root parallelism),
 always the same number of them, so that the answer does not depend on the threads.
 
-Other seats' choices to keep or flip are drawn by the planner's rule and are not nodes.
+Other seats' choices to keep or flip are made by the planner's rule and are not nodes; at a
+root in the flip phase both choices are tried equally often.
 """
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -139,7 +140,7 @@ cdef class Ismcts(Root):
         memory: bytes for all of them; a tree that has used its part goes on with the
             nodes that it has.
         explore: weight of the prior's term, in spreads of a round's margin.
-        widen: a node looks at 1 + widen * sqrt(visits) moves.
+        widen: a node looks at 2 + widen * sqrt(visits) moves.
     """
     cdef Tree* forest
     cdef readonly int trees
@@ -274,7 +275,7 @@ cdef class Ismcts(Root):
                   Candidate* out) noexcept nogil:
         """The moves that a node looks at in this world, the planner's best first."""
         cdef uint64_t visits = t.done if node == 0 else t.edges[node].visits
-        cdef int most = 1 + <int>(self.widen * sqrt(<double>visits)), n, k, i, listed, kind
+        cdef int most = 2 + <int>(self.widen * sqrt(<double>visits)), n, k, i, listed, kind
         cdef int64_t keys[WIDEST]
         cdef int64_t key
         cdef double total = 0
@@ -354,7 +355,10 @@ cdef class Ismcts(Root):
                 state_play(&s, planner_choice(&s))
                 continue
             n = self.look(t, node, &s, scratch, looked)
-            pick = self.choose(t, looked, n, s.turn, s.players)
+            if s.start != NOBODY:
+                pick = t.done % <uint64_t>n
+            else:
+                pick = self.choose(t, looked, n, s.turn, s.players)
             for k in range(n):
                 t.edges[looked[k].edge].available += looked[k].edge != 0
             edge = looked[pick].edge

@@ -8,7 +8,7 @@ kept).  The acting hand must be known.
 """
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from .bits cimport Links, highest, lowest, popcount, row_above, row_links, row_near, select
+from .bits cimport Links, highest, links_of, lowest, popcount, row_above, row_links, row_near, select
 from .rng cimport RngState, rng_below
 from .sets cimport (
     MAX_BLOCKS, Beaters, beaters, count_beaters, list_beaters, pick_beater, set_strength,
@@ -29,10 +29,6 @@ cdef inline int step_between(int left, int right) noexcept nogil:
     """0, 1 or -1 when two active numbers can stand side by side in a block, else NO_STEP."""
     cdef int step = right - left
     return step if -1 <= step <= 1 else NO_STEP
-
-
-cdef inline uint64_t links_of_step(const Links* links, int step) noexcept nogil:
-    return links.equal if step == 0 else links.up if step == 1 else links.down
 
 
 cdef inline int arm_before(uint64_t mask, int place) noexcept nogil:
@@ -61,11 +57,11 @@ cdef inline Arms arms_at(const uint8_t* row, int n, const Links* links, int plac
     if place > 0:
         a.left_step = step_between(row[place - 1] >> 4, number)
         if a.left_step != NO_STEP:
-            a.left = arm_before(links_of_step(links, a.left_step), place)
+            a.left = arm_before(links_of(links, a.left_step), place)
     if place < n:
         a.right_step = step_between(number, row[place] >> 4)
         if a.right_step != NO_STEP:
-            a.right = arm_from(links_of_step(links, a.right_step), place)
+            a.right = arm_from(links_of(links, a.right_step), place)
     return a
 
 

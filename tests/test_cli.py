@@ -638,13 +638,16 @@ def test_stdin_is_answered_line_by_line(process: Any) -> None:
     "args",
     [
         ["show", "-"],
-        ["hint", TWO, "--sims", "1000000000", "--seed", "1"],
+        ["hint", TWO, "--seed", "1", "--sims", "1000000000"],
+        ["hint", TWO, "--seed", "1", "--sims", "1000000000", "--threads", "2"],
+        ["hint", TWO, "--seed", "1", "--time", "600", "--engine", "flat"],
         ["perft", vectors("perft.jsonl")[-1]["position"], "30"],
     ],
-    ids=lambda args: str(args[0]),
+    ids=lambda args: " ".join(args[:1] + args[4:]),
 )
 def test_ctrl_c_ends_with_130_and_no_traceback(process: Any, args: list[str]) -> None:
-    child = process(*args)
+    # Tests that run in the background of a shell inherit that interrupts are ignored.
+    child = process(*args, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     time.sleep(1.5)
     assert child.poll() is None
     child.send_signal(signal.SIGINT)
@@ -729,9 +732,8 @@ def test_the_group_imports_no_command() -> None:
 
 # --- fuzzing ------------------------------------------------------------------------------------
 
-PIECES = "|  - x x9 . / @ + f T t 0 5 99 moves S1 L1~ keep pass \t é \x00 -1 2:0/0 37 T9 ~".split(
-    " "
-)
+PIECES = ("", " ", "-", "x", "x9", ".", "/", "@", "+", "f", "T", "t", "0", "5", "99", "-1", "37",
+          "T9", "~", "2:0/0", "moves", "S1", "L1~", "keep", "pass", "\t", "é", "\x00")  # fmt: skip
 
 
 def reworded(text: str, rng: random.Random) -> str:

@@ -165,9 +165,7 @@ class Engine:
         ]
         return ":".join(filter(None, (self.info.name, ",".join(said))))
 
-    def answer(
-        self, position: Position, seed: int, threads: int = 1, memory: int = 256
-    ) -> Answer:
+    def answer(self, position: Position, seed: int, threads: int = 1, memory: int = 256) -> Answer:
         """The best move of a position, and what is known of the others.
 
         The same position and seed give the same answer on any number of threads, unless
@@ -182,6 +180,7 @@ class Engine:
 
         Raises:
             ValueError: the round is over, or the acting hand is hidden.
+            EngineSpecError: too little memory for the trees.
         """
         round_ = position.round
         if round_.end:
@@ -220,15 +219,21 @@ def _decide(search: Search, name: str) -> Answer:
     )
 
 
-def _ranked(search: Search, root: Root, best_first: Callable[[Line], tuple[float, ...]]) -> list[Line]:
-    """The lines of a search in the order of a key; ties go to the planner's better move."""
+def _ranked(search: Search, root: Root) -> list[Line]:
+    """The lines of a search: the most visited first, then the higher margin, then the planner's
+    better move. The two choices of the flip phase are visited alike: there the margin decides."""
     lines = []
     for code, visits, points, points_se, margin, margin_se, win in root.lines():
         token = search.position.token(code)
-        lines.append(
-            Line(token, visits, points, points_se, margin, margin_se, win, pv=(token,))
-        )
-    return sorted(lines, key=best_first)
+        lines.append(Line(token, visits, points, points_se, margin, margin_se, win, pv=(token,)))
+    flipping = search.round.start >= 0
+    return sorted(
+        lines,
+        key=lambda line: (
+            (line.visits == 0) if flipping else -line.visits,
+            -line.margin if line.margin is not None else 0.0,
+        ),
+    )
 
 
 class _Stop(threading.Event):
@@ -259,7 +264,9 @@ def _flat(search: Search) -> Answer:
     root = Flat(search.round, Rng(search.seed), float(options["scout"]), search.game)
     sims = int(options["sims"]) if "sims" in options else None
     arms = list(range(min(len(root.moves_ranked()), int(options["moves"]))))
-    while sims is not None and len(arms) > 2 and HALVING_PLAYOUTS * len(arms) * _phases(arms) > sims:
+    while (
+        sims is not None and len(arms) > 2 and HALVING_PLAYOUTS * len(arms) * _phases(arms) > sims
+    ):
         arms.pop()
     phases, worlds, done = _phases(arms), 0, 0
     for phase in range(phases):
@@ -279,11 +286,7 @@ def _flat(search: Search) -> Answer:
         arms.sort(key=lambda arm: (-margins[arm][4], arm))
         if phase + 1 < phases:
             arms = arms[: (len(arms) + 1) // 2]
-    # moves that stayed longer in the race come first, whatever their mean
-    lines = _ranked(
-        search, root, lambda line: (-line.visits, -line.margin if line.visits else 0.0)
-    )
-    return search.answer(started, lines, done, worlds)
+    return search.answer(started, _ranked(search, root), done, worlds)
 
 
 def _phases(arms: Sequence[int]) -> int:
@@ -312,6 +315,8 @@ def _ismcts(search: Search) -> Answer:
     started = time.perf_counter()
     options = search.options
     trees = int(options["trees"])
+    if search.memory < trees * MEGABYTE // 4:
+        raise EngineSpecError(f"expected at least 1 MB for 4 trees, there are {trees}")
     root = Ismcts(
         search.round,
         Rng(search.seed),
@@ -344,18 +349,14 @@ def _ismcts(search: Search) -> Answer:
 
     if "sims" in options:
         each, more = divmod(int(options["sims"]), trees)
-        _on_threads(
-            search.threads, [counted(tree, each + (tree < more)) for tree in range(trees)]
-        )
+        _on_threads(search.threads, [counted(tree, each + (tree < more)) for tree in range(trees)])
     else:
         deadline = started + float(options["time"])
         workers = min(search.threads, trees)
         _on_threads(
             workers, [timed(range(first, trees, workers), deadline) for first in range(workers)]
         )
-    lines = _ranked(
-        search, root, lambda line: (-line.visits, -line.margin if line.visits else 0.0)
-    )
+    lines = _ranked(search, root)
     lines = [_with_variation(search, root, line) for line in lines]
     return search.answer(started, lines, root.done, root.done)
 
@@ -369,7 +370,7 @@ def _with_variation(search: Search, root: Root, line: Line) -> Line:
     for after, cards in root.variation(code):
         position = position.play(pv[-1])
         while position.flipping:  # the others' choices are no nodes of the tree
-            position = position.play("keep")
+            position = position.play(_others_choice(position))
         pv.append(format_move(after, b"" if position.is_open else cards))
     return Line(
         line.move,
@@ -383,10 +384,25 @@ def _with_variation(search: Search, root: Root, line: Line) -> Line:
     )
 
 
+def _others_choice(position: Position) -> str:
+    """What the tree took for another seat's choice: the planner's, where the hand is known."""
+    round_ = position.round
+    if round_.hidden(round_.turn):
+        return "keep"
+    return position.token(choose(round_, "planner", Rng(0)))
+
+
 def _count(text: str) -> int:
     """A whole number of at least 1."""
     if not re.fullmatch(r"[1-9][0-9]{0,11}", text):
         raise ValueError("a whole number from 1")
+    return int(text)
+
+
+def _trees(text: str) -> int:
+    """A whole number from 1 to 256."""
+    if not re.fullmatch(r"[1-9][0-9]{0,2}", text) or int(text) > 256:
+        raise ValueError("a whole number from 1 to 256")
     return int(text)
 
 
@@ -410,9 +426,9 @@ SCOUT = Option("scout", "1", "what the planner takes off for a Scout, in points"
 TREE_OPTIONS = (
     SIMS,
     TIME,
-    Option("trees", "4", "independent trees whose visits are added", _count),
+    Option("trees", "4", "independent trees whose visits are added", _trees),
     Option("explore", "1", "weight of the prior against the mean", _amount),
-    Option("widen", "0.5", "a node looks at 1 + widen * sqrt(visits) moves", _amount),
+    Option("widen", "0.5", "a node looks at 2 + widen * sqrt(visits) moves", _amount),
     SCOUT,
 )
 
@@ -470,9 +486,7 @@ def make_engine(spec: str, sims: int | None = None, time: float | None = None) -
     """
     name, colon, rest = spec.partition(":")
     if name not in ENGINES:
-        raise EngineSpecError(
-            f"expected an engine ({', '.join(ENGINES)}): {_quoted(name)}"
-        )
+        raise EngineSpecError(f"expected an engine ({', '.join(ENGINES)}): {_quoted(name)}")
     info = ENGINES[name]
     known = {option.name: option for option in info.options}
     said: dict[str, float | int] = {}
