@@ -23,8 +23,6 @@
 
 #if defined(__AVX512BW__) || defined(__AVX2__) || defined(__SSE2__)
 #include <immintrin.h>
-#elif defined(__ARM_NEON) && defined(__aarch64__)
-#include <arm_neon.h>
 #endif
 
 static inline int bigtop_popcount(uint64_t x)
@@ -190,6 +188,50 @@ static inline uint64_t bigtop_row_near(const uint8_t *row, int n, int number)
     uint64_t low = number > 1 ? bigtop_row_above(row, n, number - 2)
                               : ((uint64_t)1 << n) - 1;
     return low & ~bigtop_row_above(row, n, number + 1);
+}
+
+/* Append codes[k] + base for every bit k of mask, plus `shift` where k is in `shifted` too;
+   return where the list ends now.  Up to 15 entries behind it may be overwritten; 64 codes
+   are readable as far as the highest bit's group of 16. */
+static inline uint32_t *bigtop_append(uint32_t *out, const uint32_t *codes, uint64_t mask,
+                                      uint64_t shifted, uint32_t base, uint32_t shift)
+{
+#if defined(__AVX512F__)
+    do {
+        __m512i x = _mm512_add_epi32(_mm512_loadu_si512((const void *)codes),
+                                     _mm512_set1_epi32((int)base));
+        x = _mm512_mask_add_epi32(x, (__mmask16)shifted, x, _mm512_set1_epi32((int)shift));
+        _mm512_storeu_si512((void *)out, _mm512_maskz_compress_epi32((__mmask16)mask, x));
+        out += bigtop_popcount(mask & 0xffff);
+        codes += 16;
+        mask >>= 16;
+        shifted >>= 16;
+    } while (bigtop_unlikely(mask));
+#elif defined(__AVX2__) && defined(__BMI2__)
+    const __m256i lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    while (mask) {
+        uint64_t bytes = _pdep_u64(mask & 0xff, 0x0101010101010101u) * 0xff;
+        __m256i kept = _mm256_cvtepu8_epi32(
+            _mm_cvtsi64_si128((long long)_pext_u64(0x0706050403020100u, bytes)));
+        __m256i here = _mm256_and_si256(_mm256_set1_epi32((int)(shifted & 0xff)), lane);
+        __m256i x = _mm256_add_epi32(_mm256_loadu_si256((const __m256i *)codes),
+                                     _mm256_set1_epi32((int)base));
+        x = _mm256_add_epi32(x, _mm256_and_si256(_mm256_cmpeq_epi32(here, lane),
+                                                 _mm256_set1_epi32((int)shift)));
+        _mm256_storeu_si256((__m256i *)out, _mm256_permutevar8x32_epi32(x, kept));
+        out += bigtop_popcount(mask & 0xff);
+        codes += 8;
+        mask >>= 8;
+        shifted >>= 8;
+    }
+#else
+    while (mask) {
+        int k = bigtop_lowest(mask);
+        *out++ = codes[k] + base + ((shifted >> k) & 1 ? shift : 0);
+        mask &= mask - 1;
+    }
+#endif
+    return out;
 }
 
 /* Swap the two numbers of every card of a row of 64 bytes (empty places stay empty). */

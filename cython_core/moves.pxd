@@ -6,9 +6,9 @@ outcome only when the scouted card is shown alone (its place does not matter: th
 kept), or when it is put to one side or the other of the block that leaves (the left is
 kept).  The acting hand must be known.
 """
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from .bits cimport Links, highest, links_of, lowest, popcount, row_above, row_links, row_near, select
+from .bits cimport Links, append, highest, links_of, lowest, popcount, row_above, row_links, row_near, select
 from .rng cimport RngState, rng_below
 from .sets cimport (
     MAX_BLOCKS, Beaters, beaters, count_beaters, list_beaters, pick_beater, set_strength,
@@ -122,52 +122,114 @@ cdef inline uint32_t* list_joined(uint32_t* out, uint32_t base, const Arms* a, i
     return out
 
 
+# The blocks that a Scout & Show can lay out and the scouted card is no part of, in order.
+cdef struct Apart:
+    int count
+    uint32_t codes[448]       # as Shows of the hand before the Scout
+    uint64_t kept[7][47]      # by word and place of the card: bit per block that it does not part
+    uint64_t right[7][47]     # of these, those to its right
+    uint16_t up_to[47]        # by place: how many blocks start before it
+
+
+cdef inline void list_apart(const Beaters* b, const Links* links, int n, int slack,
+                            Apart* out) noexcept nogil:
+    """`slack` 1 leaves out the blocks just left of the card: just right is the same."""
+    cdef uint8_t firsts[MAX_BLOCKS]
+    cdef uint8_t lasts[MAX_BLOCKS]
+    cdef int k, place, word, blocks = list_beaters(b, links, firsts, lasts)
+    cdef uint64_t left, right, bit
+    out.count = blocks
+    for place in range(n + 1):
+        out.up_to[place] = 0
+    for word in range((blocks + 63) >> 6):
+        for place in range(n + 2):
+            out.kept[word][place] = out.right[word][place] = 0
+        left = right = 0
+        for k in range(64 * word, min(blocks, 64 * word + 64)):
+            bit = <uint64_t>1 << (k & 63)
+            out.codes[k] = show_move(firsts[k], lasts[k])
+            out.up_to[firsts[k] + 1] = <uint16_t>(k + 1)
+            out.kept[word][lasts[k] + 1 + slack] |= bit
+            out.right[word][firsts[k] + 1] |= bit
+            right |= bit
+        for place in range(n + 1):
+            left |= out.kept[word][place]
+            right &= ~out.right[word][place]
+            out.kept[word][place] = left | right
+            out.right[word][place] = right
+    for place in range(1, n + 1):
+        if out.up_to[place] == 0:
+            out.up_to[place] = out.up_to[place - 1]
+
+
+cdef inline uint64_t first_bits(int n) noexcept nogil:
+    """The lowest n bits, for any n."""
+    return 0 if n <= 0 else ~<uint64_t>0 if n >= 64 else (<uint64_t>1 << n) - 1
+
+
+cdef inline uint32_t* list_range(uint32_t* out, const Apart* apart, int place, int first,
+                                 int stop, uint32_t base) noexcept nogil:
+    """Scout & Shows with the blocks from number `first` up to `stop`, those that the card at
+    this place parts left out."""
+    cdef int word
+    for word in range((apart.count + 63) >> 6):
+        out = append(out, apart.codes + 64 * word,
+                     apart.kept[word][place] & first_bits(stop - 64 * word)
+                     & ~first_bits(first - 64 * word),
+                     apart.right[word][place], base, 1 << FIRST_SHIFT | 1)
+    return out
+
+
+cdef inline uint32_t* list_whole(uint32_t* out, const Apart* apart, int place,
+                                 uint32_t base) noexcept nogil:
+    """list_range with all blocks."""
+    cdef int word
+    out = append(out, apart.codes, apart.kept[0][place], apart.right[0][place], base,
+                 1 << FIRST_SHIFT | 1)
+    for word in range(1, (apart.count + 63) >> 6):
+        out = append(out, apart.codes + 64 * word, apart.kept[word][place],
+                     apart.right[word][place], base, 1 << FIRST_SHIFT | 1)
+    return out
+
+
 cdef inline uint32_t* list_scout_shows(const State* s, const Links* links, int end, bint every,
                                        uint32_t* out) noexcept nogil:
     """All Scout & Shows that scout from one end; `every`: with all equal outcomes."""
     cdef int seat = s.turn, n = s.size[seat]
     cdef const uint8_t* row = s.row[seat]
-    cdef uint8_t firsts[MAX_BLOCKS]
-    cdef uint8_t lasts[MAX_BLOCKS]
-    cdef uint32_t codes[MAX_BLOCKS]
+    cdef Apart apart
     cdef Pickup p = pickup(s, end)
     cdef Beaters b = beaters(row, n, links, p.strength)
-    cdef int blocks = list_beaters(&b, links, firsts, lasts)
-    cdef int slack = 0 if every else 1  # a block just left of the card is the same as just right
-    cdef int place, turned, k, x, number, before = 0
+    cdef int place, turned, x, number, listed, stop
     cdef bint alone
     cdef uint32_t base
     cdef uint64_t joins[2]
     cdef Arms a
-    for k in range(blocks):
-        codes[k] = show_move(firsts[k], lasts[k])
+    list_apart(&b, links, n, 0 if every else 1, &apart)
     for turned in range(2):
-        joins[turned] = joining_places(row, n, number_of(p.card, turned))
+        number = number_of(p.card, turned)
+        alone = (1 << 5 | 16 | number) > p.strength
+        joins[turned] = joining_places(row, n, number)
+        if alone:
+            joins[turned] |= ~<uint64_t>0 if every else 1
     for place in range(n + 1):
-        while before < blocks and firsts[before] < place:
-            before += 1
         for turned in range(2):
             base = (<uint32_t>SCOUT_SHOW << KIND_SHIFT | end << END_SHIFT
                     | place << PLACE_SHIFT | turned << TURNED_SHIFT)
-            number = number_of(p.card, turned)
-            alone = (every or place == 0) and (1 << 5 | 16 | number) > p.strength
-            k = 0
-            if alone or (joins[turned] >> place) & 1:
+            if not (joins[turned] >> place) & 1:
+                if apart.count:
+                    out = list_whole(out, &apart, place, base)
+            else:
+                listed = 0
+                number = number_of(p.card, turned)
+                alone = (every or place == 0) and (1 << 5 | 16 | number) > p.strength
                 a = arms_at(row, n, links, place, number)
                 for x in range(a.left, -1, -1):
-                    while k < before and firsts[k] <= place - x:
-                        out[0] = base | codes[k]
-                        out += lasts[k] + slack < place
-                        k += 1
+                    stop = apart.up_to[place - x + (x > 0)]
+                    out = list_range(out, &apart, place, listed, stop, base)
+                    listed = stop
                     out = list_joined(out, base, &a, p.strength, number, place, x, alone)
-            else:
-                while k < before:
-                    out[0] = base | codes[k]
-                    out += lasts[k] + slack < place
-                    k += 1
-            for k in range(before, blocks):
-                out[0] = base | (codes[k] + (1 << FIRST_SHIFT | 1))
-                out += 1
+                out = list_range(out, &apart, place, listed, apart.count, base)
     return out
 
 

@@ -3,7 +3,7 @@ from libc.stdlib cimport free, malloc
 
 from .cards cimport MAX_PLAYERS, fill_deck
 from .moves cimport MAX_LISTED
-from .rng cimport Rng, rng_split
+from .rng cimport Rng, rng_seeded, rng_split
 from .state cimport CUT, Round, state_copy, state_deal, state_points
 
 cdef dict KINDS = {"random": PLAY_RANDOM, "greedy": PLAY_GREEDY, "planner": PLAY_PLANNER}
@@ -137,6 +137,19 @@ def play_rounds(policies, Rng rng, Py_ssize_t rounds, scout_costs=None) -> dict:
             "points": [points[seat] for seat in range(players)]}
 
 
+cdef int _seat_policies(Round round_, policies, scout_costs, Policy* out) except -1:
+    """The policy of each seat of a full round."""
+    cdef int seat
+    if len(policies) != round_.state.players:
+        raise ValueError(f"expected {round_.state.players} policies: {len(policies)}")
+    for seat in range(round_.state.players):
+        out[seat] = _policy(policies[seat], scout_costs[seat] if scout_costs else 1.0)
+        if round_.hidden(seat):
+            raise ValueError(f"expected known hands: {round_.hidden(seat)} cards of seat {seat} "
+                             "are hidden")
+    return 0
+
+
 def play_out_round(Round round_, policies, Rng rng, scout_costs=None) -> None:
     """Play a full round to its end in place, one policy a seat.
 
@@ -150,16 +163,49 @@ def play_out_round(Round round_, policies, Rng rng, scout_costs=None) -> None:
         ValueError: hidden cards, an unknown policy, or another number of seats.
     """
     cdef Policy seats[5]
-    cdef int seat
     cdef uint32_t* scratch
-    if len(policies) != round_.state.players:
-        raise ValueError(f"expected {round_.state.players} policies: {len(policies)}")
-    for seat in range(round_.state.players):
-        seats[seat] = _policy(policies[seat], scout_costs[seat] if scout_costs else 1.0)
-        if round_.hidden(seat):
-            raise ValueError(f"expected known hands: {round_.hidden(seat)} cards of seat {seat} "
-                             "are hidden")
+    _seat_policies(round_, policies, scout_costs, seats)
     scratch = _scratch()
     with nogil:
         play_out(&round_.state, seats, &rng.state, scratch)
     free(scratch)
+
+
+def play_logged(Round round_, policies, seeds, scout_costs=None) -> list:
+    """Play a full round to its end in place and return every decision.
+
+    A player's decision number k of the round (counted over all seats, from 0) draws from
+    `Rng(seed of its seat).split(k)`, so that it can be repeated alone.
+
+    Args:
+        round_: all hands known.
+        policies: the policy of each seat.
+        seeds: of each seat, 0 to 2**64 - 1.
+        scout_costs: the planner's Scout cost of each seat, in points (default 1).
+
+    Returns:
+        Move codes, the choices to keep or flip included.
+
+    Raises:
+        ValueError: hidden cards, an unknown policy, or another number of seats.
+    """
+    cdef Policy players[5]
+    cdef RngState streams[5]
+    cdef RngState rng
+    cdef uint32_t codes[1005]
+    cdef uint32_t* scratch
+    cdef int n = 0
+    _seat_policies(round_, policies, scout_costs, players)
+    if len(seeds) != round_.state.players:
+        raise ValueError(f"expected {round_.state.players} seeds: {len(seeds)}")
+    for seat in range(round_.state.players):
+        streams[seat] = rng_seeded(seeds[seat])
+    scratch = _scratch()
+    with nogil:
+        while round_.state.end == RUNNING:
+            rng = rng_split(&streams[round_.state.turn], n)
+            codes[n] = policy_move(&players[round_.state.turn], &round_.state, &rng, scratch)
+            state_play(&round_.state, codes[n])
+            n += 1
+    free(scratch)
+    return [codes[k] for k in range(n)]

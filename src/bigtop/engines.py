@@ -503,7 +503,7 @@ def make_engine(spec: str, sims: int | None = None, time: float | None = None) -
             said[key] = known[key].parse(text)
         except ValueError as wrong:
             raise EngineSpecError(f"expected {wrong} for {key}: {_quoted(text)}") from None
-    if sims is not None and time is not None or "sims" in said and "time" in said:
+    if (sims is not None and time is not None) or {"sims", "time"} <= said.keys():
         raise EngineSpecError("expected one budget, sims or time, not both")
     for key, budget in (("sims", sims), ("time", time)):
         if budget is not None:
