@@ -190,47 +190,67 @@ static inline uint64_t bigtop_row_near(const uint8_t *row, int n, int number)
     return low & ~bigtop_row_above(row, n, number + 1);
 }
 
-/* Append codes[k] + base for every bit k of mask, plus `shift` where k is in `shifted` too;
-   return where the list ends now.  Up to 15 entries behind it may be overwritten; 64 codes
-   are readable as far as the highest bit's group of 16. */
-static inline uint32_t *bigtop_append(uint32_t *out, const uint32_t *codes, uint64_t mask,
-                                      uint64_t shifted, uint32_t base, uint32_t shift)
+/* The 16 lowest bits of x, each four places apart. */
+static inline uint64_t bigtop_spread(uint64_t x)
 {
-#if defined(__AVX512F__)
-    do {
-        __m512i x = _mm512_add_epi32(_mm512_loadu_si512((const void *)codes),
-                                     _mm512_set1_epi32((int)base));
-        x = _mm512_mask_add_epi32(x, (__mmask16)shifted, x, _mm512_set1_epi32((int)shift));
-        _mm512_storeu_si512((void *)out, _mm512_maskz_compress_epi32((__mmask16)mask, x));
-        out += bigtop_popcount(mask & 0xffff);
-        codes += 16;
-        mask >>= 16;
-        shifted >>= 16;
-    } while (bigtop_unlikely(mask));
-#elif defined(__AVX2__) && defined(__BMI2__)
-    const __m256i lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-    while (mask) {
-        uint64_t bytes = _pdep_u64(mask & 0xff, 0x0101010101010101u) * 0xff;
-        __m256i kept = _mm256_cvtepu8_epi32(
-            _mm_cvtsi64_si128((long long)_pext_u64(0x0706050403020100u, bytes)));
-        __m256i here = _mm256_and_si256(_mm256_set1_epi32((int)(shifted & 0xff)), lane);
-        __m256i x = _mm256_add_epi32(_mm256_loadu_si256((const __m256i *)codes),
-                                     _mm256_set1_epi32((int)base));
-        x = _mm256_add_epi32(x, _mm256_and_si256(_mm256_cmpeq_epi32(here, lane),
-                                                 _mm256_set1_epi32((int)shift)));
-        _mm256_storeu_si256((__m256i *)out, _mm256_permutevar8x32_epi32(x, kept));
-        out += bigtop_popcount(mask & 0xff);
-        codes += 8;
-        mask >>= 8;
-        shifted >>= 8;
-    }
+#if defined(__BMI2__)
+    return _pdep_u64(x, 0x1111111111111111u);
 #else
-    while (mask) {
-        int k = bigtop_lowest(mask);
-        *out++ = codes[k] + base + ((shifted >> k) & 1 ? shift : 0);
-        mask &= mask - 1;
-    }
+    x &= 0xffff;
+    x = (x | x << 24) & 0x000000ff000000ffu;
+    x = (x | x << 12) & 0x000f000f000f000fu;
+    x = (x | x << 6) & 0x0303030303030303u;
+    return (x | x << 3) & 0x1111111111111111u;
 #endif
+}
+
+/* Append the blocks of a hand of n cards, by first, then last place.
+
+   Bit i of starts[j] marks a block from place i to place i + j; its entry is
+   base + (i << 6 | i + j).  Return where the list ends now; up to 15 entries behind it may
+   be overwritten. */
+static inline uint32_t *bigtop_append_blocks(uint32_t *out, const uint64_t *starts, int n,
+                                             uint32_t base)
+{
+    int done;
+    for (done = 0; done < n; done += 16) {
+        uint64_t mask = bigtop_spread(starts[0] >> done) | bigtop_spread(starts[1] >> done) << 1
+                        | bigtop_spread(starts[2] >> done) << 2
+                        | bigtop_spread(starts[3] >> done) << 3;
+        uint32_t here = base + (uint32_t)done * 65;
+#if defined(__AVX512F__)
+        int left = n - done < 16 ? n - done : 16;
+        __m512i x = _mm512_add_epi32(
+            _mm512_setr_epi32(0, 1, 2, 3, 65, 66, 67, 68, 130, 131, 132, 133, 195, 196, 197, 198),
+            _mm512_set1_epi32((int)here));
+        for (; left > 0; left -= 4) {
+            _mm512_storeu_si512((void *)out, _mm512_maskz_compress_epi32((__mmask16)mask, x));
+            out += bigtop_popcount(mask & 0xffff);
+            mask >>= 16;
+            x = _mm512_add_epi32(x, _mm512_set1_epi32(4 * 65));
+        }
+#elif defined(__AVX2__) && defined(__BMI2__)
+        int left = n - done < 16 ? n - done : 16;
+        __m256i x = _mm256_add_epi32(_mm256_setr_epi32(0, 1, 2, 3, 65, 66, 67, 68),
+                                     _mm256_set1_epi32((int)here));
+        for (; left > 0; left -= 2) {
+            /* the numbers of the set bits, packed, as a permutation */
+            uint64_t bytes = _pdep_u64(mask & 0xff, 0x0101010101010101u) * 0xff;
+            __m256i kept = _mm256_cvtepu8_epi32(
+                _mm_cvtsi64_si128((long long)_pext_u64(0x0706050403020100u, bytes)));
+            _mm256_storeu_si256((__m256i *)out, _mm256_permutevar8x32_epi32(x, kept));
+            out += bigtop_popcount(mask & 0xff);
+            mask >>= 8;
+            x = _mm256_add_epi32(x, _mm256_set1_epi32(2 * 65));
+        }
+#else
+        while (mask) {
+            int k = bigtop_lowest(mask);
+            *out++ = here + (uint32_t)(k >> 2) * 65 + (uint32_t)(k & 3);
+            mask &= mask - 1;
+        }
+#endif
+    }
     return out;
 }
 

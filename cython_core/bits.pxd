@@ -21,8 +21,8 @@ cdef extern from "bits.h" nogil:
     Links row_links "bigtop_row_links"(const uint8_t* row, int n) noexcept
     uint64_t row_above "bigtop_row_above"(const uint8_t* row, int n, int number) noexcept
     uint64_t row_near "bigtop_row_near"(const uint8_t* row, int n, int number) noexcept
-    uint32_t* append "bigtop_append"(uint32_t* out, const uint32_t* codes, uint64_t mask,
-                                     uint64_t shifted, uint32_t base, uint32_t shift) noexcept
+    uint32_t* append_blocks "bigtop_append_blocks"(uint32_t* out, const uint64_t* starts, int n,
+                                                   uint32_t base) noexcept
     void row_flip "bigtop_row_flip"(uint8_t* row) noexcept
     void row_close "bigtop_row_close"(uint8_t* row, int n, int place, int gap) noexcept
     void row_open "bigtop_row_open"(uint8_t* row, int n, int place) noexcept

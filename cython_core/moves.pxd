@@ -6,17 +6,21 @@ outcome only when the scouted card is shown alone (its place does not matter: th
 kept), or when it is put to one side or the other of the block that leaves (the left is
 kept).  The acting hand must be known.
 """
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from .bits cimport Links, append, highest, links_of, lowest, popcount, row_above, row_links, row_near, select
+from .bits cimport (
+    Links, append_blocks, highest, links_of, lowest, popcount, row_above, row_links, row_near,
+    select, unlikely,
+)
 from .rng cimport RngState, rng_below
 from .sets cimport (
-    MAX_BLOCKS, Beaters, beaters, count_beaters, list_beaters, pick_beater, set_strength,
+    MAX_BLOCKS, Beaters, beaters, beaters_among, count_beaters, grow, list_beaters, pick_beater,
+    set_strength,
 )
 from .state cimport (
-    FIRST_SHIFT, FLIP, KEEP, KIND_SHIFT, PASS, PLACE_SHIFT, RUNNING, NOBODY, SCOUT, SCOUT_SHOW,
-    END_SHIFT, TURNED_SHIFT, State, end_card, active_strength, may_scout, may_scout_show,
-    plain_move, play_pass, play_scout, play_scout_show, play_show, scout_move, show_move,
+    END_SHIFT, FLIP, KEEP, KIND_SHIFT, NOBODY, PASS, PLACE_SHIFT, RUNNING, SCOUT_SHOW,
+    TURNED_SHIFT, State, active_strength, end_card, may_scout, may_scout_show, plain_move,
+    scout_move, show_move,
 )
 
 cdef enum:
@@ -109,87 +113,30 @@ cdef inline int number_of(uint8_t card, int turned) noexcept nogil:
     return card & 15 if turned else card >> 4
 
 
-cdef inline uint32_t* list_joined(uint32_t* out, uint32_t base, const Arms* a, int strength,
-                                  int number, int place, int x, bint alone) noexcept nogil:
-    """Scout & Shows whose block starts x cards to the left of the scouted card and holds it."""
-    cdef int y, most = a.right
-    if x > 0 and a.left_step != a.right_step:
-        most = 0
-    for y in range(0 if x or alone else 1, most + 1):
-        if joined_beats(strength, a, number, x, y):
-            out[0] = base | show_move(place - x, place + y)
-            out += 1
-    return out
+# How the cards of a hand stand to a number: bit per card.
+cdef struct Kin:
+    uint64_t below    # one less
+    uint64_t same
+    uint64_t over     # one more
+    uint64_t high     # the card's own bit, should it be above the number that is to be beaten
 
 
-# The blocks that a Scout & Show can lay out and the scouted card is no part of, in order.
-cdef struct Apart:
-    int count
-    uint32_t codes[448]       # as Shows of the hand before the Scout
-    uint64_t kept[7][47]      # by word and place of the card: bit per block that it does not part
-    uint64_t right[7][47]     # of these, those to its right
-    uint16_t up_to[47]        # by place: how many blocks start before it
+cdef inline Kin kin_of(const uint8_t* row, int n, int number, int strength) noexcept nogil:
+    cdef Kin k
+    cdef uint64_t from_it = row_above(row, n, number - 1), past_it = row_above(row, n, number)
+    k.below = row_above(row, n, number - 2) & ~from_it if number > 1 else 0
+    k.same = from_it & ~past_it
+    k.over = past_it & ~row_above(row, n, number + 1)
+    k.high = number > (strength & 15)
+    return k
 
 
-cdef inline void list_apart(const Beaters* b, const Links* links, int n, int slack,
-                            Apart* out) noexcept nogil:
-    """`slack` 1 leaves out the blocks just left of the card: just right is the same."""
-    cdef uint8_t firsts[MAX_BLOCKS]
-    cdef uint8_t lasts[MAX_BLOCKS]
-    cdef int k, place, word, blocks = list_beaters(b, links, firsts, lasts)
-    cdef uint64_t left, right, bit
-    out.count = blocks
-    for place in range(n + 1):
-        out.up_to[place] = 0
-    for word in range((blocks + 63) >> 6):
-        for place in range(n + 2):
-            out.kept[word][place] = out.right[word][place] = 0
-        left = right = 0
-        for k in range(64 * word, min(blocks, 64 * word + 64)):
-            bit = <uint64_t>1 << (k & 63)
-            out.codes[k] = show_move(firsts[k], lasts[k])
-            out.up_to[firsts[k] + 1] = <uint16_t>(k + 1)
-            out.kept[word][lasts[k] + 1 + slack] |= bit
-            out.right[word][firsts[k] + 1] |= bit
-            right |= bit
-        for place in range(n + 1):
-            left |= out.kept[word][place]
-            right &= ~out.right[word][place]
-            out.kept[word][place] = left | right
-            out.right[word][place] = right
-    for place in range(1, n + 1):
-        if out.up_to[place] == 0:
-            out.up_to[place] = out.up_to[place - 1]
-
-
-cdef inline uint64_t first_bits(int n) noexcept nogil:
-    """The lowest n bits, for any n."""
-    return 0 if n <= 0 else ~<uint64_t>0 if n >= 64 else (<uint64_t>1 << n) - 1
-
-
-cdef inline uint32_t* list_range(uint32_t* out, const Apart* apart, int place, int first,
-                                 int stop, uint32_t base) noexcept nogil:
-    """Scout & Shows with the blocks from number `first` up to `stop`, those that the card at
-    this place parts left out."""
-    cdef int word
-    for word in range((apart.count + 63) >> 6):
-        out = append(out, apart.codes + 64 * word,
-                     apart.kept[word][place] & first_bits(stop - 64 * word)
-                     & ~first_bits(first - 64 * word),
-                     apart.right[word][place], base, 1 << FIRST_SHIFT | 1)
-    return out
-
-
-cdef inline uint32_t* list_whole(uint32_t* out, const Apart* apart, int place,
-                                 uint32_t base) noexcept nogil:
-    """list_range with all blocks."""
-    cdef int word
-    out = append(out, apart.codes, apart.kept[0][place], apart.right[0][place], base,
-                 1 << FIRST_SHIFT | 1)
-    for word in range(1, (apart.count + 63) >> 6):
-        out = append(out, apart.codes + 64 * word, apart.kept[word][place],
-                     apart.right[word][place], base, 1 << FIRST_SHIFT | 1)
-    return out
+cdef inline uint64_t links_with(uint64_t links, int place, uint64_t left, uint64_t right) noexcept nogil:
+    """The links of one kind when a card is put in at a place that joins these cards at its
+    left and at its right."""
+    cdef uint64_t bit = <uint64_t>1 << place
+    cdef uint64_t stay = links & (bit - 1) >> 1
+    return stay | (links & ~(bit - 1)) << 1 | left & bit >> 1 | right & bit
 
 
 cdef inline uint32_t* list_scout_shows(const State* s, const Links* links, int end, bint every,
@@ -197,39 +144,55 @@ cdef inline uint32_t* list_scout_shows(const State* s, const Links* links, int e
     """All Scout & Shows that scout from one end; `every`: with all equal outcomes."""
     cdef int seat = s.turn, n = s.size[seat]
     cdef const uint8_t* row = s.row[seat]
-    cdef Apart apart
     cdef Pickup p = pickup(s, end)
-    cdef Beaters b = beaters(row, n, links, p.strength)
-    cdef int place, turned, x, number, listed, stop
-    cdef bint alone
+    cdef uint64_t above = row_above(row, n, p.strength & 15), bit
+    cdef int place, turned, k
+    cdef Links joined
+    cdef Beaters b
+    cdef Beaters longer
+    cdef Kin kin[2]
+    cdef uint64_t starts[4]
     cdef uint32_t base
-    cdef uint64_t joins[2]
-    cdef Arms a
-    list_apart(&b, links, n, 0 if every else 1, &apart)
     for turned in range(2):
-        number = number_of(p.card, turned)
-        alone = (1 << 5 | 16 | number) > p.strength
-        joins[turned] = joining_places(row, n, number)
-        if alone:
-            joins[turned] |= ~<uint64_t>0 if every else 1
+        kin[turned] = kin_of(row, n, number_of(p.card, turned), p.strength)
     for place in range(n + 1):
+        bit = <uint64_t>1 << place
         for turned in range(2):
             base = (<uint32_t>SCOUT_SHOW << KIND_SHIFT | end << END_SHIFT
                     | place << PLACE_SHIFT | turned << TURNED_SHIFT)
-            if not (joins[turned] >> place) & 1:
-                if apart.count:
-                    out = list_whole(out, &apart, place, base)
-            else:
-                listed = 0
-                number = number_of(p.card, turned)
-                alone = (every or place == 0) and (1 << 5 | 16 | number) > p.strength
-                a = arms_at(row, n, links, place, number)
-                for x in range(a.left, -1, -1):
-                    stop = apart.up_to[place - x + (x > 0)]
-                    out = list_range(out, &apart, place, listed, stop, base)
-                    listed = stop
-                    out = list_joined(out, base, &a, p.strength, number, place, x, alone)
-                out = list_range(out, &apart, place, listed, apart.count, base)
+            joined.down = links_with(links.down, place, kin[turned].over, kin[turned].below)
+            joined.equal = links_with(links.equal, place, kin[turned].same, kin[turned].same)
+            joined.up = links_with(links.up, place, kin[turned].below, kin[turned].over)
+            b = beaters_among(above & (bit - 1) | (above & ~(bit - 1)) << 1
+                              | kin[turned].high << place, &joined, p.strength)
+            longer = b
+            starts[0] = b.exact
+            for k in range(1, 4):
+                starts[k] = longer.equal | longer.up | longer.down
+                grow(&longer, &joined)
+            if unlikely(longer.equal | longer.up | longer.down):
+                out = list_long(&b, &joined, place, every, base, out)
+                continue
+            if not every:  # the same outcomes as others that are listed
+                for k in range(4):
+                    starts[k] &= ~(bit >> (b.size + k))
+                if place > 0 and b.size == 1:
+                    starts[0] &= ~bit
+            out = append_blocks(out, starts, n + 1, base + b.size - 1)
+    return out
+
+
+cdef inline uint32_t* list_long(const Beaters* b, const Links* links, int place, bint every,
+                                uint32_t base, uint32_t* out) noexcept nogil:
+    """What list_scout_shows lists for a place, whatever the length of the blocks."""
+    cdef uint8_t firsts[MAX_BLOCKS]
+    cdef uint8_t lasts[MAX_BLOCKS]
+    cdef int k, blocks = list_beaters(b, links, firsts, lasts)
+    for k in range(blocks):
+        if not every and (lasts[k] + 1 == place or (firsts[k] == lasts[k] == place and place > 0)):
+            continue
+        out[0] = base | show_move(firsts[k], lasts[k])
+        out += 1
     return out
 
 
@@ -298,10 +261,7 @@ cdef inline int count_apart(int n, Beaters b, const Links* links) noexcept nogil
     cdef uint64_t starts = b.equal | b.up | b.down
     while starts:
         total += popcount(starts) * (n - b.size)
-        b.equal &= links.equal >> b.size
-        b.up &= links.up >> b.size
-        b.down &= links.down >> b.size
-        b.size += 1
+        grow(&b, links)
         starts = b.equal | b.up | b.down
     return total
 

@@ -19,7 +19,7 @@ from .moves cimport (
     step_between,
 )
 from .rng cimport RngState, rng_below, rng_next
-from .sets cimport MAX_BLOCKS, Beaters, beaters, chain_length, list_beaters
+from .sets cimport MAX_BLOCKS, Beaters, beaters, chain_length, grow, list_beaters
 from .state cimport (
     END_SHIFT, FLIP, KEEP, KIND_SHIFT, NOBODY, PASS, PLACE_SHIFT, RUNNING, SCOUT, SCOUT_SHOW, SHOW,
     State, TURNED_SHIFT, active_strength, end_card, may_scout, may_scout_show, move_end, move_first,
@@ -438,10 +438,7 @@ cdef inline uint32_t longest_show(const State* s, int* size) noexcept nogil:
     while starts:
         size[0] = b.size + 1
         first = lowest(starts)
-        b.equal &= links.equal >> b.size
-        b.up &= links.up >> b.size
-        b.down &= links.down >> b.size
-        b.size += 1
+        grow(&b, &links)
         starts = b.equal | b.up | b.down
     return show_move(first, first + size[0] - 1)
 

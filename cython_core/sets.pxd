@@ -44,35 +44,44 @@ cdef struct Beaters:
     int size
 
 
-cdef inline Beaters beaters(const uint8_t* row, int n, const Links* links, int strength) noexcept nogil:
-    """All blocks of a hand of n cards that beat a set of this strength (0: none lies there)."""
+cdef inline void grow(Beaters* b, const Links* links) noexcept nogil:
+    """Go on to blocks of one card more; `exact` stays as it is."""
+    b.equal &= links.equal >> b.size
+    b.up &= links.up >> b.size
+    b.down &= links.down >> b.size
+    b.size += 1
+
+
+cdef inline Beaters beaters_among(uint64_t above, const Links* links, int strength) noexcept nogil:
+    """All blocks of a hand that beat a set of this strength (0: none lies there); `above`
+    marks the cards above its lowest number."""
     cdef Beaters b
     cdef int size = strength >> 5, k
-    cdef uint64_t above
     b.equal = links.equal
     b.up = links.up
     b.down = links.down
     if size < 2:
         b.size = 1
-        b.exact = row_above(row, n, strength & 15)  # with nothing to beat: above 0
+        b.exact = above  # with nothing to beat: above 0
         return b
     for k in range(1, size - 1):
         b.equal &= links.equal >> k
         b.up &= links.up >> k
         b.down &= links.down >> k
     b.size = size
-    b.exact = 0
-    if b.equal | b.up | b.down:
-        above = row_above(row, n, strength & 15)
-        if strength & 16:
-            b.exact = b.equal & above
-        else:
-            # the lowest number of a falling run is its last card's
-            b.exact = b.equal | (b.up & above) | (b.down & (above >> (size - 1)))
-        b.equal &= links.equal >> (size - 1)
-        b.up &= links.up >> (size - 1)
-        b.down &= links.down >> (size - 1)
+    if strength & 16:
+        b.exact = b.equal & above
+    else:
+        # the lowest number of a falling run is its last card's
+        b.exact = b.equal | (b.up & above) | (b.down & (above >> (size - 1)))
+    b.size = size - 1
+    grow(&b, links)
     return b
+
+
+cdef inline Beaters beaters(const uint8_t* row, int n, const Links* links, int strength) noexcept nogil:
+    """All blocks of a hand of n cards that beat a set of this strength."""
+    return beaters_among(row_above(row, n, strength & 15), links, strength)
 
 
 cdef inline int count_beaters(Beaters b, const Links* links) noexcept nogil:
@@ -81,10 +90,7 @@ cdef inline int count_beaters(Beaters b, const Links* links) noexcept nogil:
     cdef uint64_t starts = b.equal | b.up | b.down
     while starts:
         total += popcount(starts)
-        b.equal &= links.equal >> b.size
-        b.up &= links.up >> b.size
-        b.down &= links.down >> b.size
-        b.size += 1
+        grow(&b, links)
         starts = b.equal | b.up | b.down
     return total
 
@@ -103,10 +109,7 @@ cdef inline int pick_beater(Beaters b, const Links* links, int rank, int* cards)
         if rank < here:
             cards[0] = b.size + 1
             return select(starts, rank)
-        b.equal &= links.equal >> b.size
-        b.up &= links.up >> b.size
-        b.down &= links.down >> b.size
-        b.size += 1
+        grow(&b, links)
 
 
 cdef inline int chain_length(const Links* links, int place) noexcept nogil:
