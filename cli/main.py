@@ -20,12 +20,17 @@ TRACEBACK_VARIABLE = "BIGTOP_TRACEBACK"
 """Environment variable: when set, a failure of Bigtop itself shows its Python traceback."""
 
 COMMANDS = {
+    "compliance": "Checks a program that speaks the engine protocol.",
     "deal": "A fresh position, as everybody or one seat sees it.",
+    "engine": "Speaks the engine protocol on standard input and output.",
     "engines": "The engines, with their options and budgets.",
     "hint": "The best moves with their numbers; whether to flip.",
+    "match": "One engine against another, on duplicate deals.",
     "moves": "The legal moves.",
     "perft": "Counts the paths of so many moves.",
+    "rate": "Ratings from game records.",
     "show": "Draws the table.",
+    "tournament": "Many engines, and their ratings.",
 }
 """Name of each sub-command (also of its module and of the function there), and its summary."""
 

@@ -150,32 +150,11 @@ cdef int _seat_policies(Round round_, policies, scout_costs, Policy* out) except
     return 0
 
 
-def play_out_round(Round round_, policies, Rng rng, scout_costs=None) -> None:
-    """Play a full round to its end in place, one policy a seat.
-
-    Args:
-        round_: all hands known.
-        policies: the policy of each seat.
-        rng: advanced.
-        scout_costs: the planner's Scout cost of each seat, in points (default 1).
-
-    Raises:
-        ValueError: hidden cards, an unknown policy, or another number of seats.
-    """
-    cdef Policy seats[5]
-    cdef uint32_t* scratch
-    _seat_policies(round_, policies, scout_costs, seats)
-    scratch = _scratch()
-    with nogil:
-        play_out(&round_.state, seats, &rng.state, scratch)
-    free(scratch)
-
-
 def play_logged(Round round_, policies, seeds, scout_costs=None) -> list:
     """Play a full round to its end in place and return every decision.
 
     A player's decision number k of the round (counted over all seats, from 0) draws from
-    `Rng(seed of its seat).split(k)`, so that it can be repeated alone.
+    `Rng(Rng(seed of its seat).split(k).next64())`, so that it can be repeated alone.
 
     Args:
         round_: all hands known.
@@ -204,6 +183,7 @@ def play_logged(Round round_, policies, seeds, scout_costs=None) -> list:
     with nogil:
         while round_.state.end == RUNNING:
             rng = rng_split(&streams[round_.state.turn], n)
+            rng = rng_seeded(rng_next(&rng))
             codes[n] = policy_move(&players[round_.state.turn], &round_.state, &rng, scratch)
             state_play(&round_.state, codes[n])
             n += 1

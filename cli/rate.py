@@ -1,0 +1,54 @@
+"""`bigtop rate`: ratings from game records."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from bigtop.cli.common import BadInput, Failure, json_option, print_answer
+
+
+@click.command()
+@click.argument("records", metavar="RECORDS...", nargs=-1, required=True)
+@click.option("--check", is_flag=True, help="Replay every game first.")
+@json_option
+def rate(records: tuple[str, ...], check: bool, as_json: bool) -> None:
+    """Ratings of the players in game records (files, or - for standard input).
+
+    The records of a tournament give the ratings that it printed itself.
+
+    \b
+    Example:
+      bigtop tournament random greedy planner --boards 20 --seed 1 --record games.jsonl
+      bigtop rate games.jsonl --check
+
+    JSON: as of 'bigtop tournament'.
+    """
+    from bigtop.cli.tournament import report
+    from bigtop.notation import NotationError
+    from bigtop.record import RecordError
+    from bigtop.tournament import standing_of_records
+
+    try:
+        standing = standing_of_records(_lines(records), check)
+    except RecordError as error:
+        raise Failure(str(error)) from error
+    except (NotationError, ValueError) as error:
+        raise BadInput(str(error)) from error
+    print_answer(standing.json() if as_json else report(standing))
+
+
+def _lines(records: tuple[str, ...]) -> Iterator[bytes]:
+    """The lines of all files, one after the other."""
+    for name in records:
+        if name == "-":
+            yield from sys.stdin.buffer
+        else:
+            try:
+                with Path(name).open("rb") as file:
+                    yield from file
+            except OSError as error:
+                raise BadInput(f"{error.strerror}: {name}") from error

@@ -1,0 +1,213 @@
+"""What `match` and `tournament` share: their options, workers, and the progress line."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bigtop.cli.common import STATUS_INTERRUPTED, BadInput, Failure, complain
+
+if TYPE_CHECKING:
+    from bigtop.runs import Standing
+    from bigtop.statistics import Estimate, SequentialTest
+
+PROGRESS_SECONDS = 0.2
+
+players_option = click.option(
+    "--players",
+    type=click.IntRange(2, 5),
+    default=4,
+    show_default=True,
+    metavar="N",
+    help="Seats at a table, 2 to 5.",
+)
+
+unit_option = click.option(
+    "--unit",
+    type=click.Choice(["round", "game"]),
+    default="round",
+    show_default=True,
+    help="Single rounds, or games of as many rounds as players.",
+)
+
+workers_option = click.option(
+    "--workers",
+    type=click.IntRange(1, 1024),
+    metavar="N",
+    help="Boards played at a time, one process each.  [default: the cores there are]",
+)
+
+record_option = click.option(
+    "--record",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write every game there; the same command goes on from what is in it.",
+)
+
+budget_option = click.option(
+    "--budget",
+    default="",
+    metavar="sims=N|time=S",
+    help="Budget of engines that are programs (cmd:) or classes (python:).",
+)
+
+forced_pass_option = click.option(
+    "--forced-pass", is_flag=True, help="Two players: only a forced pass is allowed."
+)
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def canonical_specs(specs: Sequence[str], budget: str) -> tuple[str, ...]:
+    """The canonical specs of engines that can play; `BadInput` says which cannot."""
+    from bigtop.engines import EngineSpecError
+    from bigtop.players import make_player
+
+    found = []
+    for spec in specs:
+        try:
+            with make_player(spec, 0, budget or None) as player:
+                found.append(player.spec)
+        except EngineSpecError as error:
+            raise BadInput(str(error)) from error
+    return tuple(found)
+
+
+def sequential_test(text: str | None) -> SequentialTest | None:
+    """The test that `--stop` asks for, as in `0,0.5` or `0,0.5,0.05,0.05`."""
+    from bigtop.statistics import SequentialTest
+
+    if text is None:
+        return None
+    try:
+        numbers = [float(word) for word in text.split(",")]
+        if len(numbers) not in (2, 4):
+            raise ValueError("expected 2 or 4 numbers")
+        return SequentialTest(*numbers)
+    except ValueError as error:
+        raise BadInput(
+            "--stop: expected H0,H1 or H0,H1,ALPHA,BETA, margins in points with H0 below H1: "
+            f"{text!r} ({error})"
+        ) from error
+
+
+class Progress:
+    """A line on stderr that tells how far a run is; only where stderr is a terminal.
+
+    Args:
+        boards: how many there will be at the most.
+    """
+
+    def __init__(self, boards: int) -> None:
+        self.boards = boards
+        self.shown = sys.stderr is not None and sys.stderr.isatty()
+        self.began = time.monotonic()
+        self.began_at: int | None = None
+        self.last = 0.0
+
+    def tell(self, done: int, standing: Callable[[], str]) -> None:
+        """Say how many boards are done and how it stands, not too often."""
+        now = time.monotonic()
+        if self.began_at is None:
+            self.began_at, self.began = done, now
+        if not self.shown or now - self.last < PROGRESS_SECONDS:
+            return
+        self.last = now
+        rate = (done - self.began_at) / (now - self.began) if now > self.began else 0.0
+        left = f", {(self.boards - done) / rate:.0f} s left" if rate else ""
+        line = f"{done}/{self.boards} boards, {rate:.1f}/s{left}, {standing()}"
+        click.echo(f"\r\x1b[K{line}", err=True, nl=False)
+
+    def close(self) -> None:
+        """Take the line away."""
+        if self.shown:
+            click.echo("\r\x1b[K", err=True, nl=False)
+
+
+def play(
+    standing: Standing,
+    boards: int,
+    record: str | None,
+    workers: int,
+    brief: Callable[[], str],
+    report: Callable[[], str],
+) -> float:
+    """Play a run to its end; what goes wrong is told in one line, with how to go on.
+
+    Args:
+        standing: of a run that has not begun; counts its boards.
+        boards: how many, those in the record included.
+        record: file to go on from and to write to.
+        workers: processes; 1 plays in this one.
+        brief: how the run stands, in a few words for the progress line.
+        report: how it stands, for when it is interrupted.
+
+    Returns:
+        Seconds that it took.
+    """
+    from bigtop.runs import (
+        RecordInUseError,
+        RunMismatchError,
+        end_local_workers,
+        local_workers,
+        play_run,
+    )
+
+    progress = Progress(boards)
+    started = time.perf_counter()
+    played = play_run(
+        standing,
+        boards,
+        Path(record) if record else None,
+        workers,
+        None if workers == 1 else local_workers(workers),
+    )
+    try:
+        for done in played:
+            progress.tell(done, brief)
+    except (RunMismatchError, RecordInUseError) as error:
+        raise BadInput(str(error)) from error
+    except OSError as error:
+        message = f"{error.strerror or error}" + (f": {error.filename}" if error.filename else "")
+        if record:
+            message += "; the same command goes on from what was written"
+        raise Failure(message) from error
+    except KeyboardInterrupt:
+        end_local_workers()
+        played.close()
+        progress.close()
+        if standing.boards:
+            click.echo(report(), err=True)
+        if record:
+            complain(f"to go on: {_command(standing.run.seed)}")
+        raise click.exceptions.Exit(STATUS_INTERRUPTED) from None
+    finally:
+        progress.close()
+    return time.perf_counter() - started
+
+
+def _command(seed: int) -> str:
+    """The command that was given, with the seed that was drawn."""
+    words = list(sys.argv[1:])
+    if "--seed" not in words and not any(word.startswith("--seed=") for word in words):
+        words += ["--seed", str(seed)]
+    return shlex.join(["bigtop", *words])
+
+
+def plain(estimate: Estimate) -> str:
+    """A mean with half of its 95% interval."""
+    if estimate.mean is None:
+        return "-"
+    if estimate.ci95 is None:
+        return f"{estimate.mean:+.2f}"
+    return f"{estimate.mean:+.2f} +- {(estimate.ci95[1] - estimate.ci95[0]) / 2:.2f}"
