@@ -43,10 +43,9 @@ cdef class Belief:
     def sample_many(self, Rng rng, Py_ssize_t count) -> int:
         """Draw so many rounds and forget them, for measuring; return the last one's checksum."""
         cdef State s
-        cdef Py_ssize_t i
         cdef int seat, total = 0
         with nogil:
-            for i in range(count):
+            for _ in range(count):
                 sample(&self.knowledge, &rng.state, &s)
         for seat in range(self.knowledge.known.players):
             total += s.row[seat][0]

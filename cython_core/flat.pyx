@@ -5,7 +5,7 @@ that is still in the race is played out in it. How the budget is shared out is d
 the caller (sequential halving: Karnin, Koren and Somekh, "Almost optimal exploration in
 multi-armed bandits", 2013).
 """
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 
 from .belief cimport sample

@@ -204,14 +204,13 @@ cdef class Ismcts(Root):
             MemoryError: no room for a list of moves.
         """
         cdef uint32_t* scratch
-        cdef uint64_t i
         if not 0 <= tree < self.trees:
             raise IndexError(f"expected tree 0 to {self.trees - 1}: {tree}")
         scratch = <uint32_t*>malloc(MAX_LISTED * sizeof(uint32_t))
         if scratch == NULL:
             raise MemoryError
         with nogil:
-            for i in range(simulations):
+            for _ in range(simulations):
                 self.simulate(&self.forest[tree], scratch)
         free(scratch)
 
@@ -318,7 +317,8 @@ cdef class Ismcts(Root):
             out[k].weight = (1.0 - UNIFORM_PRIOR) * out[k].weight / total + UNIFORM_PRIOR / n
         return n
 
-    cdef int choose(self, Tree* t, const Candidate* c, int n, int mover, int players) noexcept nogil:
+    cdef int choose(self, const Tree* t, const Candidate* c, int n, int mover,
+                    int players) noexcept nogil:
         """The candidate to play: the first that is new, as long as there is memory, else the
         one of the best bound; ties go to the planner's better move."""
         cdef double value, best_value = -1e300

@@ -131,7 +131,8 @@ cdef inline Kin kin_of(const uint8_t* row, int n, int number, int strength) noex
     return k
 
 
-cdef inline uint64_t links_with(uint64_t links, int place, uint64_t left, uint64_t right) noexcept nogil:
+cdef inline uint64_t links_with(uint64_t links, int place, uint64_t left,
+                                uint64_t right) noexcept nogil:
     """The links of one kind when a card is put in at a place that joins these cards at its
     left and at its right."""
     cdef uint64_t bit = <uint64_t>1 << place
@@ -344,6 +345,7 @@ cdef struct Lot:
     int apart_count      # for each side of the card
     uint64_t near[2]     # cards that the scouted one could join, by side
     int joined_count[2]  # what is drawn from; not each is a move
+    int total
 
 
 cdef inline int longest_chain(const Links* links) noexcept nogil:
@@ -358,7 +360,8 @@ cdef inline int longest_chain(const Links* links) noexcept nogil:
     return longest
 
 
-cdef inline Lot scout_show_lot(const State* s, const Links* links, int end, int longest) noexcept nogil:
+cdef inline Lot scout_show_lot(const State* s, const Links* links, int end,
+                               int longest) noexcept nogil:
     cdef Lot lot
     cdef int n = s.size[s.turn], turned
     cdef const uint8_t* row = s.row[s.turn]
@@ -371,6 +374,7 @@ cdef inline Lot scout_show_lot(const State* s, const Links* links, int end, int 
         lot.near[turned] = near
         lot.joined_count[turned] = (1 + popcount(near) * 2 * longest
                                     + popcount(near & (near >> 1)) * longest * longest)
+    lot.total = 2 * lot.apart_count + lot.joined_count[0] + lot.joined_count[1]
     return lot
 
 
@@ -415,7 +419,7 @@ cdef inline uint32_t random_move(const State* s, RngState* rng) noexcept nogil:
     from a larger set, and a draw that is no move is drawn again.
     """
     cdef int seat = s.turn, n = s.size[seat], rank, first, cards, end, turned
-    cdef int scouts = 0, shows, total, longest = 0, ends = 0, left_end
+    cdef int scouts = 0, shows, total, longest = 0, ends = 0
     cdef Links links = row_links(s.row[seat], n)
     cdef Beaters b = beaters(s.row[seat], n, &links, active_strength(s))
     cdef Lot lots[2]
@@ -430,7 +434,7 @@ cdef inline uint32_t random_move(const State* s, RngState* rng) noexcept nogil:
         longest = longest_chain(&links)
         for end in range(ends):
             lots[end] = scout_show_lot(s, &links, end, longest)
-            total += 2 * lots[end].apart_count + lots[end].joined_count[0] + lots[end].joined_count[1]
+            total += lots[end].total
     while True:
         rank = <int>rng_below(rng, <uint32_t>total)
         if rank < scouts:
@@ -442,12 +446,8 @@ cdef inline uint32_t random_move(const State* s, RngState* rng) noexcept nogil:
         rank -= shows
         if ends == 0:
             return plain_move(PASS)
-        end = 0
-        if ends == 2:
-            left_end = 2 * lots[0].apart_count + lots[0].joined_count[0] + lots[0].joined_count[1]
-            if rank >= left_end:
-                rank -= left_end
-                end = 1
+        end = rank >= lots[0].total
+        rank -= end * lots[0].total
         if rank < 2 * lots[end].apart_count:
             turned = rank >= lots[end].apart_count
             return pick_apart(n, lots[end].apart, &links, &lots[end].pickup, turned,

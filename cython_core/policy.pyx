@@ -4,7 +4,7 @@ from libc.stdlib cimport free, malloc
 from .cards cimport MAX_PLAYERS, fill_deck
 from .moves cimport MAX_LISTED
 from .rng cimport Rng, rng_seeded, rng_split
-from .state cimport CUT, Round, state_copy, state_deal, state_points
+from .state cimport CUT, Round, state_deal, state_points
 
 cdef dict KINDS = {"random": PLAY_RANDOM, "greedy": PLAY_GREEDY, "planner": PLAY_PLANNER}
 

@@ -35,10 +35,10 @@ cdef struct Ahead:
     int16_t pool[512][5]           # points of planners, by distance from the starting seat
 
 
-cdef inline void finish(State* s, const Policy* policies, RngState* rng, uint32_t* scratch) noexcept nogil:
+cdef inline void finish(State* s, const Policy* policies, RngState* rng,
+                        uint32_t* scratch) noexcept nogil:
     """Play out, for at most PLAYOUT_MOVES moves."""
-    cdef int k
-    for k in range(PLAYOUT_MOVES):
+    for _ in range(PLAYOUT_MOVES):
         if s.end != RUNNING:
             return
         state_play(s, policy_move(&policies[s.turn], s, rng, scratch))

@@ -79,7 +79,8 @@ cdef inline Beaters beaters_among(uint64_t above, const Links* links, int streng
     return b
 
 
-cdef inline Beaters beaters(const uint8_t* row, int n, const Links* links, int strength) noexcept nogil:
+cdef inline Beaters beaters(const uint8_t* row, int n, const Links* links,
+                            int strength) noexcept nogil:
     """All blocks of a hand of n cards that beat a set of this strength."""
     return beaters_among(row_above(row, n, strength & 15), links, strength)
 

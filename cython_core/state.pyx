@@ -115,7 +115,8 @@ cdef int _load_row(uint8_t* row, int room, bytes cards, str what, int most) exce
     memset(row, 0, room)
     for i in range(len(cards)):
         card = cards[i]
-        if card and not (1 <= card >> 4 <= 10 and 1 <= (card & 15) <= 10 and card >> 4 != card & 15):
+        if card and not (1 <= card >> 4 <= 10 and 1 <= (card & 15) <= 10
+                         and card >> 4 != card & 15):
             raise ValueError(f"expected cards with two different numbers from 1 to 10 in the "
                              f"{what}: {card:#04x}")
         row[i] = <uint8_t>card
@@ -123,7 +124,7 @@ cdef int _load_row(uint8_t* row, int room, bytes cards, str what, int most) exce
 
 
 cdef int move_fault(const State* s, uint32_t move) noexcept nogil:
-    cdef int kind = move_kind(move), fault
+    cdef int kind = move_kind(move)
     cdef State after
     if s.end != RUNNING:
         return ROUND_OVER
@@ -459,7 +460,8 @@ cdef class Round:
                              f"(seat {seat} has {self.state.size[seat]} cards)")
         for i in range(n):
             if self.state.row[seat][first + i] not in (0, row[i]):
-                raise ValueError(f"another card is known to lie at place {first + i + 1} of seat {seat}")
+                raise ValueError(f"another card is known to lie at place {first + i + 1} of seat "
+                                 f"{seat}")
         for i in range(n):
             self.state.row[seat][first + i] = row[i]
 

@@ -482,7 +482,8 @@ def assert_runs(example: str, folder: Path) -> None:
     """Run a line of a shell in which `bigtop` is the one under test."""
     script = folder / "bigtop"
     script.write_text(
-        f"#!{sys.executable}\nfrom bigtop.cli.main import main\nif __name__ == '__main__':\n    main()\n",
+        f"#!{sys.executable}\nfrom bigtop.cli.main import main\n"
+        "if __name__ == '__main__':\n    main()\n",
         encoding="utf-8",
     )
     script.chmod(0o755)

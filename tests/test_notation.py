@@ -16,18 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bigtop.core.rng import Rng
-from bigtop.core.state import (
-    FLIP,
-    MOVE_LIMIT,
-    SCOUT,
-    SCOUT_SHOW,
-    SHOW,
-    Round,
-    deal,
-    move_code,
-    move_parts,
-)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,6 +30,18 @@ from bigtop import (
     Position,
     read_records,
     replay,
+)
+from bigtop.core.rng import Rng
+from bigtop.core.state import (
+    FLIP,
+    MOVE_LIMIT,
+    SCOUT,
+    SCOUT_SHOW,
+    SHOW,
+    Round,
+    deal,
+    move_code,
+    move_parts,
 )
 from bigtop.notation import (
     format_card,

@@ -373,7 +373,7 @@ def test_commands_that_come_too_early_are_obeyed_in_order(ismcts: Talk) -> None:
 @pytest.mark.parametrize("spec", ["ismcts", "flat"])
 def test_a_search_does_not_outlive_the_host(spec: str, farewell: list[str]) -> None:
     talk = engine(spec)
-    talk.say(f"position {TWO}", "go sims 999999999999 seed 1", "isready")
+    talk.say(f"position {TWO}", "go time 1000 seed 1", "isready")
     assert talk.hear() == "readyok"
     talk.program.close(*farewell)
     assert talk.program.status == 0

@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bigtop.core.rng import Rng
-from bigtop.core.state import MOVE_LIMIT, deal, deck
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -34,6 +32,8 @@ from bigtop import (
     replay,
     write_record,
 )
+from bigtop.core.rng import Rng
+from bigtop.core.state import MOVE_LIMIT, deal, deck
 from bigtop.notation import format_move, format_row, low_first, parse_row
 
 GAMES = Path(__file__).parent / "vectors" / "games.jsonl"
