@@ -93,7 +93,9 @@ def sequential_test(text: str | None) -> SequentialTest | None:
         numbers = [float(word) for word in text.split(",")]
         if len(numbers) not in (2, 4):
             raise ValueError("expected 2 or 4 numbers")
-        return SequentialTest(*numbers)
+        h0, h1, *errors = numbers
+        alpha, beta = errors or (0.05, 0.05)
+        return SequentialTest(h0, h1, alpha, beta)
     except ValueError as error:
         raise BadInput(
             "--stop: expected H0,H1 or H0,H1,ALPHA,BETA, margins in points with H0 below H1: "

@@ -22,6 +22,7 @@ from bigtop.boards import Run, Seats, deals, play_board, tables
 from bigtop.match import MatchStanding
 from bigtop.record import check_record, parse_record
 from bigtop.runs import (
+    FORFEIT_POINTS,
     LONGEST_LINE,
     RecordFile,
     RecordInUseError,
@@ -318,7 +319,7 @@ def test_a_file_without_end_is_refused(tmp_path: Path) -> None:
         play(run_of("random", "planner"), 3, record)
 
 
-def test_who_forfeits_a_round_has_less_than_all_others() -> None:
+def test_who_forfeits_a_round_has_much_less_than_all_others() -> None:
     game = {
         "engine_of_seat": [0, 1, 1],
         "points": [5, 2, 3],
@@ -327,5 +328,5 @@ def test_who_forfeits_a_round_has_less_than_all_others() -> None:
         ],
     }
     found = result_of(game)
-    assert found.points == (1, 2, 3)
+    assert found.points == (2 - FORFEIT_POINTS, 2, 3)
     assert found.forfeits == ((0, "crashed"),)

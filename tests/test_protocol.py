@@ -362,6 +362,19 @@ def test_it_is_ready_while_it_searches_and_stops(ismcts: Talk) -> None:
     assert ismcts.ask("stop") == []
 
 
+@pytest.mark.parametrize("threads", ["1", "2"])
+@pytest.mark.parametrize("budget", ["sims 999999999999", "time 1000"])
+@pytest.mark.parametrize("spec", ["flat", "ismcts"])
+def test_a_search_without_end_can_be_stopped(spec: str, budget: str, threads: str) -> None:
+    talk = engine(spec, "--threads", threads)
+    for text in (TWO, FLIP):
+        talk.say(f"position {text}", f"go {budget} seed 1", "stop")
+        assert bestmove(talk) in Position.parse(text).legal_moves()
+        talk.silent()
+    talk.program.close("quit")
+    assert talk.program.status == 0
+
+
 def test_commands_that_come_too_early_are_obeyed_in_order(ismcts: Talk) -> None:
     ismcts.say(f"position {TWO}", "go sims 2000 seed 1", f"position {FLIP}", "go seed 1")
     assert bestmove(ismcts) in Position.parse(TWO).legal_moves()

@@ -114,6 +114,7 @@ class Search:
     seed: int
     threads: int
     memory: int  # bytes
+    stop: threading.Event  # set when the answer is wanted at once
 
     def answer(
         self, started: float, lines: Sequence[Line], sims: int = 0, worlds: int = 0
@@ -165,7 +166,14 @@ class Engine:
         ]
         return ":".join(filter(None, (self.info.name, ",".join(said))))
 
-    def answer(self, position: Position, seed: int, threads: int = 1, memory: int = 256) -> Answer:
+    def answer(
+        self,
+        position: Position,
+        seed: int,
+        threads: int = 1,
+        memory: int = 256,
+        stop: threading.Event | None = None,
+    ) -> Answer:
         """The best move of a position, and what is known of the others.
 
         The same position and seed give the same answer on any number of threads, unless
@@ -177,6 +185,7 @@ class Engine:
             seed: 0 to 2**64 - 1.
             threads: how many may work at a time.
             memory: megabytes that a search may use.
+            stop: when another thread sets it, the search ends soon, with what it knows by then.
 
         Raises:
             ValueError: the round is over, or the acting hand is hidden.
@@ -191,7 +200,16 @@ class Engine:
                 f"{round_.hidden(round_.turn)} of its cards are hidden"
             )
         return self.info.answer(
-            Search(self.spec, self.options, position, round_, seed, threads, memory * MEGABYTE)
+            Search(
+                self.spec,
+                self.options,
+                position,
+                round_,
+                seed,
+                threads,
+                memory * MEGABYTE,
+                stop or threading.Event(),
+            )
         )
 
     def __repr__(self) -> str:
@@ -236,13 +254,25 @@ def _ranked(search: Search, root: Root) -> list[Line]:
     )
 
 
-class _Stop(threading.Event):
-    """Set when the work of other threads is no longer wanted."""
+class _Stop:
+    """Whether the work of the threads is no longer wanted, by the caller or by themselves."""
+
+    def __init__(self, asked: threading.Event) -> None:
+        self._asked = asked
+        self._broken = False
+
+    def set(self) -> None:
+        self._broken = True
+
+    def is_set(self) -> bool:
+        return self._broken or self._asked.is_set()
 
 
-def _on_threads(threads: int, work: Sequence[Callable[[_Stop], None]]) -> None:
+def _on_threads(
+    threads: int, work: Sequence[Callable[[_Stop], None]], asked: threading.Event
+) -> None:
     """Run every piece of work, on so many threads; an interrupt ends them all soon."""
-    stop = _Stop()
+    stop = _Stop(asked)
     if threads <= 1 or len(work) == 1:
         for piece in work:
             piece(stop)
@@ -273,19 +303,21 @@ def _flat(search: Search) -> Answer:
         if sims is None:
             deadline = started + float(options["time"]) * (phase + 1) / phases
             first = worlds
-            while time.perf_counter() < deadline or worlds == first:
+            while worlds == first or (time.perf_counter() < deadline and not search.stop.is_set()):
                 step = search.threads
-                _play_worlds(root, arms, worlds, worlds + step, search.threads)
+                _play_worlds(search, root, arms, worlds, worlds + step)
                 worlds += step
         else:
             step = max(1, (sims - done) // (phases - phase) // len(arms))
-            _play_worlds(root, arms, worlds, worlds + step, search.threads)
+            _play_worlds(search, root, arms, worlds, worlds + step)
             worlds += step
         done = sum(line[1] for line in root.lines())
         margins = root.lines()
         arms.sort(key=lambda arm: (-margins[arm][4], arm))
         if phase + 1 < phases:
             arms = arms[: (len(arms) + 1) // 2]
+        if search.stop.is_set():
+            break
     return search.answer(started, _ranked(search, root), done, worlds)
 
 
@@ -293,19 +325,21 @@ def _phases(arms: Sequence[int]) -> int:
     return max(1, math.ceil(math.log2(len(arms))))
 
 
-def _play_worlds(root: Root, arms: list[int], first: int, last: int, threads: int) -> None:
+def _play_worlds(search: Search, root: Root, arms: list[int], first: int, last: int) -> None:
     """Play the arms out in these worlds, shared out among the threads."""
     chunk = max(1, CHUNK_SIMS // len(arms))
-    starts = range(first, last, chunk)
+    workers = min(search.threads, -(-(last - first) // chunk))
 
-    def piece(start: int) -> Callable[[_Stop], None]:
+    def share(worker: int) -> Callable[[_Stop], None]:
         def run(stop: _Stop) -> None:
-            if not stop.is_set():
+            for start in range(first + worker * chunk, last, workers * chunk):
+                if start > 0 and stop.is_set():  # each move is played out once in any case
+                    return
                 root.run(arms, start, min(start + chunk, last))
 
         return run
 
-    _on_threads(threads, [piece(start) for start in starts])
+    _on_threads(search.threads, [share(worker) for worker in range(workers)], search.stop)
 
 
 def _ismcts(search: Search) -> Answer:
@@ -331,7 +365,7 @@ def _ismcts(search: Search) -> Answer:
     def counted(tree: int, sims: int) -> Callable[[_Stop], None]:
         def run(stop: _Stop) -> None:
             left = sims
-            while left > 0 and not stop.is_set():
+            while left > 0 and (left == sims or not stop.is_set()):
                 root.run(tree, min(left, CHUNK_SIMS))
                 left -= CHUNK_SIMS
 
@@ -339,22 +373,28 @@ def _ismcts(search: Search) -> Answer:
 
     def timed(mine: Sequence[int], deadline: float) -> Callable[[_Stop], None]:
         def run(stop: _Stop) -> None:
-            while not stop.is_set():
+            while True:
                 for tree in mine:
                     root.run(tree, TIMED_CHUNK_SIMS)
-                    if time.perf_counter() >= deadline:
+                    if time.perf_counter() >= deadline or stop.is_set():
                         return
 
         return run
 
     if "sims" in options:
         each, more = divmod(int(options["sims"]), trees)
-        _on_threads(search.threads, [counted(tree, each + (tree < more)) for tree in range(trees)])
+        _on_threads(
+            search.threads,
+            [counted(tree, each + (tree < more)) for tree in range(trees)],
+            search.stop,
+        )
     else:
         deadline = started + float(options["time"])
         workers = min(search.threads, trees)
         _on_threads(
-            workers, [timed(range(first, trees, workers), deadline) for first in range(workers)]
+            workers,
+            [timed(range(first, trees, workers), deadline) for first in range(workers)],
+            search.stop,
         )
     lines = _ranked(search, root)
     lines = [_with_variation(search, root, line) for line in lines]

@@ -70,7 +70,6 @@ class MatchStanding:
         """Where the sequential test stands, when there is one."""
         return None if self.test is None else sequential(self.sums.margin, self.test)
 
-    @property
     def decided(self) -> bool:
         """Whether the sequential test has accepted a hypothesis."""
         verdict = self.verdict

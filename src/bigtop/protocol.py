@@ -523,7 +523,7 @@ class EngineBrain:
             say(f"info seed {seed}")
         engine = with_budget(self.engine, clock)
         try:
-            found = engine.answer(position, seed, threads=self.threads, memory=self.memory)
+            found = engine.answer(position, seed, self.threads, self.memory, stop)
         except ValueError as refused:  # over, hidden, or too little memory
             raise Refusal(str(refused)) from refused
         if found.sims:

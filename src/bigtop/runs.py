@@ -13,7 +13,7 @@ import multiprocessing
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -33,6 +33,8 @@ AHEAD = 3
 SYNC_SECONDS = 0.5
 """The longest time between a board's end and its record being safe on the disk, beyond the
 time that a chunk takes."""
+FORFEIT_POINTS = 20
+"""What a forfeit costs, more than any way to play a round to its end badly."""
 LONGEST_LINE = 1 << 24
 """Bytes of a line that is read; no record comes near."""
 MOST_BREAKS = 5
@@ -45,8 +47,8 @@ class TableResult(NamedTuple):
     engines: tuple[int, ...]
     """The engine in each seat, by its index in the run."""
     points: tuple[int, ...]
-    """Of each seat, as they are counted: who forfeits a round has at most one point less than
-    the worst of the others in it."""
+    """Of each seat, as they are counted: who forfeits a round has at least FORFEIT_POINTS less
+    than each of the others in it."""
     rounds: int
     control: bool
     cut: int
@@ -81,7 +83,7 @@ def result_of(game: Mapping[str, Any]) -> TableResult:
             seat = round_["forfeit"]["seat"]
             forfeits.append((seat, round_["forfeit"]["why"]))
             scored = round_["points"]
-            least = min(scored[:seat] + scored[seat + 1 :]) - 1
+            least = min(scored[:seat] + scored[seat + 1 :]) - FORFEIT_POINTS
             points = list(points)
             points[seat] -= max(0, scored[seat] - least)
     return TableResult(
@@ -346,7 +348,6 @@ class Standing(Protocol):
     def add(self, result: BoardResult) -> None:
         """Count a board; they come in order."""
 
-    @property
     def decided(self) -> bool:
         """Whether no further board is needed."""
 
@@ -357,7 +358,7 @@ def play_run(
     record: Path | None = None,
     workers: int = 1,
     make: Callable[[], Executor] | None = None,
-) -> Iterator[int]:
+) -> Generator[int]:
     """Play a run, or go on with it; counts into `standing` board by board.
 
     Args:
@@ -380,15 +381,15 @@ def play_run(
         if record is not None:
             file = stack.enter_context(RecordFile(record, standing.run))
             for result in file.boards():
-                if standing.boards < boards and not standing.decided:
+                if standing.boards < boards and not standing.decided():
                     standing.add(result)
         yield standing.boards
-        if standing.decided or standing.boards >= boards:
+        if standing.decided() or standing.boards >= boards:
             return
         for lines, result in play_boards(standing.run, standing.boards, boards, workers, make):
             if file is not None:
                 file.append(lines)
             standing.add(result)
             yield standing.boards
-            if standing.decided:
+            if standing.decided():
                 return

@@ -36,7 +36,6 @@ class TournamentStanding:
     def __post_init__(self) -> None:
         self.compared = Comparisons(len(self.run.engines))
 
-    @property
     def decided(self) -> bool:
         """A tournament plays all its boards."""
         return False
@@ -113,13 +112,11 @@ def standing_of_records(lines: Iterable[bytes], check: bool = False) -> Tourname
             continue
         names = tuple(game["players"])
         seats = game.get("engine_of_seat")
-        numbered = (
-            isinstance(seats, list)
-            and len(seats) == len(names)
-            and all(type(engine) is int for engine in seats)
-        )
+        numbers: list[int] | None = None
+        if isinstance(seats, list) and len(seats) == len(names):
+            numbers = seats if all(type(engine) is int for engine in seats) else None
         for seat, name in enumerate(names):
-            places.setdefault(name, seats[seat] if numbered else len(places))
+            places.setdefault(name, len(places) if numbers is None else numbers[seat])
         board = game.get("board")
         key = number if board is None else (game.get("config"), board)
         seeds.add(game.get("seed") or 0)
