@@ -98,6 +98,16 @@ seed_option = click.option(
 )
 
 
+players_option = click.option(
+    "--players",
+    type=click.IntRange(2, 5),
+    default=4,
+    show_default=True,
+    metavar="N",
+    help="Players at the table, 2 to 5.",
+)
+
+
 def _complete_engine(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     from bigtop.engines import ENGINES
 

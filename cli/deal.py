@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import click
 
-from bigtop.cli.common import color_option, drawn_seed, json_option, print_answer, seed_option
+from bigtop.cli.common import (
+    color_option,
+    drawn_seed,
+    json_option,
+    players_option,
+    print_answer,
+    seed_option,
+)
 
 
 @click.command()
-@click.option(
-    "--players",
-    type=click.IntRange(2, 5),
-    default=4,
-    show_default=True,
-    metavar="N",
-    help="Players, 2 to 5.",
-)
+@players_option
 @click.option(
     "--view",
     type=int,

@@ -6,20 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bigtop.cli.common import BadInput, count, drawn_seed, json_option, print_answer, seed_option
-from bigtop.cli.running import (
-    budget_option,
-    canonical_specs,
-    cores,
-    forced_pass_option,
-    plain,
-    play,
-    players_option,
-    record_option,
-    sequential_test,
-    unit_option,
-    workers_option,
-)
+from bigtop.cli.common import BadInput, count, drawn_seed, print_answer
+from bigtop.cli.running import canonical_specs, cores, plain, play, run_options, sequential_test
 
 if TYPE_CHECKING:
     from bigtop.match import MatchStanding
@@ -28,7 +16,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("engine_a", metavar="ENGINE")
 @click.argument("engine_b", metavar="ENGINE")
-@players_option
+@run_options
 @click.option(
     "--boards",
     type=click.IntRange(min=1),
@@ -37,18 +25,11 @@ if TYPE_CHECKING:
     metavar="N",
     help="Deals, each played once for every seat; with --stop the most.",
 )
-@unit_option
 @click.option(
     "--stop",
     metavar="H0,H1[,A,B]",
     help="Stop when one of two margins in points is accepted (errors A and B, 0.05 each).",
 )
-@record_option
-@workers_option
-@budget_option
-@forced_pass_option
-@seed_option
-@json_option
 def match(
     engine_a: str,
     engine_b: str,

@@ -8,26 +8,25 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from bigtop.cli.common import STATUS_INTERRUPTED, BadInput, Failure, complain
+from bigtop.cli.common import (
+    STATUS_INTERRUPTED,
+    BadInput,
+    Failure,
+    complain,
+    json_option,
+    players_option,
+    seed_option,
+)
 
 if TYPE_CHECKING:
     from bigtop.runs import Standing
     from bigtop.statistics import Estimate, SequentialTest
 
 PROGRESS_SECONDS = 0.2
-
-players_option = click.option(
-    "--players",
-    type=click.IntRange(2, 5),
-    default=4,
-    show_default=True,
-    metavar="N",
-    help="Seats at a table, 2 to 5.",
-)
 
 unit_option = click.option(
     "--unit",
@@ -61,6 +60,22 @@ budget_option = click.option(
 forced_pass_option = click.option(
     "--forced-pass", is_flag=True, help="Two players: only a forced pass is allowed."
 )
+
+
+def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that a match and a tournament have in common."""
+    for option in (
+        json_option,
+        seed_option,
+        forced_pass_option,
+        budget_option,
+        workers_option,
+        record_option,
+        unit_option,
+        players_option,
+    ):
+        command = option(command)
+    return command
 
 
 def cores() -> int:

@@ -6,18 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bigtop.cli.common import BadInput, count, drawn_seed, json_option, print_answer, seed_option
-from bigtop.cli.running import (
-    budget_option,
-    canonical_specs,
-    cores,
-    forced_pass_option,
-    play,
-    players_option,
-    record_option,
-    unit_option,
-    workers_option,
-)
+from bigtop.cli.common import BadInput, count, drawn_seed, print_answer
+from bigtop.cli.running import canonical_specs, cores, play, run_options
 
 if TYPE_CHECKING:
     from bigtop.tournament import TournamentStanding
@@ -25,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("engines", metavar="ENGINE...", nargs=-1, required=True)
-@players_option
+@run_options
 @click.option(
     "--boards",
     type=click.IntRange(min=1),
@@ -34,13 +24,6 @@ if TYPE_CHECKING:
     metavar="N",
     help="Deals, each played at as many tables as there are engines.",
 )
-@unit_option
-@record_option
-@workers_option
-@budget_option
-@forced_pass_option
-@seed_option
-@json_option
 def tournament(
     engines: tuple[str, ...],
     players: int,
