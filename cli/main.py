@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn, cast
 
@@ -78,6 +79,7 @@ def _status(run: Callable[[], object]) -> int:
         if os.environ.get(TRACEBACK_VARIABLE):
             raise
         if isinstance(error, OSError) and error.strerror:
+            _drop_output()
             complain(error.strerror + (f": {error.filename}" if error.filename else ""))
         else:
             complain(
@@ -85,6 +87,14 @@ def _status(run: Callable[[], object]) -> int:
                 f" ({TRACEBACK_VARIABLE}=1 shows where; please report it)"
             )
         return STATUS_FAILED
+
+
+def _drop_output() -> None:
+    """Let go of output that cannot be written, or the interpreter would try again at its end."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def _usage_message(error: click.UsageError) -> str:

@@ -8,7 +8,6 @@ import itertools
 import json
 import pickle
 import random
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -322,7 +321,6 @@ def test_malformed_lines(name: str) -> None:
 
 
 def test_a_huge_line_is_quoted_shortly() -> None:
-    started = time.perf_counter()
     for line in ("x" * 1_000_000, json.dumps("x" * 1_000_000), '{"a": "' + "x" * 1_000_000):
         with pytest.raises(NotationError) as refused:
             parse_record(line)
@@ -330,7 +328,6 @@ def test_a_huge_line_is_quoted_shortly() -> None:
     with pytest.raises(NotationError) as digits:
         parse_record('{"bigtop": ' + "1" * 5000 + "}")
     assert len(str(digits.value)) < 250
-    assert time.perf_counter() - started < 1
 
 
 def test_a_bad_line_ends_the_reading_or_is_told() -> None:
