@@ -26,7 +26,7 @@ FLAVOUR = "checked" if CHECKED else "native" if NATIVE else ""
 LEVELS = {"": []}
 if not FLAVOUR and platform.machine().lower() in ("x86_64", "amd64") and os.name == "posix":
     LEVELS |= {"v3": ["-march=x86-64-v3"], "v4": ["-march=x86-64-v4"]}
-ALWAYS_PLAIN = ("cpu",)  # it is asked before a level can be chosen
+PLAIN = ("cpu", "rng", "search")  # asked before a level can be chosen, or not hot
 
 DIRECTIVES = {
     "language_level": 3,
@@ -110,6 +110,8 @@ class BuildExt(build_ext):
         ext.extra_compile_args = ["/O2"] if msvc else ["-O3", "-ffp-contract=off", *LEVELS[level]]
         if NATIVE and not msvc:
             ext.extra_compile_args.append("-march=native")
+        if not (CHECKED or msvc):
+            ext.extra_compile_args.append("-g0")  # Python's own flags ask for -g: a third slower
         if CHECKED:
             ext.define_macros += [("CYTHON_TRACE_NOGIL", "1"), ("BIGTOP_CHECKED", "1")]
             if not msvc:
@@ -125,7 +127,7 @@ setup(
         )
         for level in LEVELS
         for pyx in sorted(CORE.glob("*.pyx"))
-        if not (level and pyx.stem in ALWAYS_PLAIN)
+        if not (level and pyx.stem in PLAIN)
     ],
     cmdclass={"build_ext": BuildExt},
 )
