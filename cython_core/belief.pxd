@@ -54,3 +54,4 @@ cdef inline void sample(const Knowledge* k, RngState* rng, State* s) noexcept no
 cdef class Belief:
     cdef Knowledge knowledge
     cdef uint64_t out
+    cdef uint64_t seen[5]

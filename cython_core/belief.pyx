@@ -13,8 +13,9 @@ cdef class Belief:
     """
 
     def __init__(self, Round round_):
-        know(&self.knowledge, &round_.state, round_.out)
-        self.out = round_.out
+        know(&self.knowledge, &round_.state, round_.out_set)
+        self.out = round_.out_set
+        self.seen = round_.seen
         if self.knowledge.hidden > self.knowledge.unseen_count:
             raise ValueError(f"expected an unseen card for each of {self.knowledge.hidden} hidden "
                              f"ones: {self.knowledge.unseen_count}")
@@ -37,7 +38,8 @@ cdef class Belief:
         """
         cdef Round full = Round.__new__(Round)
         sample(&self.knowledge, &rng.state, &full.state)
-        full.out = self.out
+        full.out_set = self.out
+        full.seen = self.seen
         return full
 
     def sample_many(self, Rng rng, Py_ssize_t count) -> int:

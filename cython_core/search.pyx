@@ -52,7 +52,7 @@ cdef class Root:
         if round_.state.end:
             raise ValueError("the round is over")
         self.seat = round_._open_turn()
-        know(&self.knowledge, &round_.state, round_.out)
+        know(&self.knowledge, &round_.state, round_.out_set)
         if self.knowledge.hidden > self.knowledge.unseen_count:
             raise ValueError(f"expected an unseen card for each of {self.knowledge.hidden} hidden "
                              f"ones: {self.knowledge.unseen_count}")

@@ -351,7 +351,7 @@ cdef inline void state_deal(State* s, int players, RngState* rng, const uint8_t*
 cdef class Round:
     cdef State state
     cdef uint64_t seen[5]   # bit per place: the card there was scouted in this round
-    cdef uint64_t out       # cards known to be captured, by card id
+    cdef uint64_t out_set   # cards known to be captured, by card id
     cdef int _seat(self, int seat) except -1
     cdef int _open_turn(self) except -1
     cdef int _open_all(self) except -1

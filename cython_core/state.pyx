@@ -123,12 +123,23 @@ cdef int _load_row(uint8_t* row, int room, bytes cards, str what, int most) exce
     return 0
 
 
+cdef uint32_t unused_parts(int kind) noexcept nogil:
+    """The bits of a code that a kind of move leaves 0."""
+    cdef uint32_t shown = PLACE_MASK << FIRST_SHIFT | PLACE_MASK << LAST_SHIFT
+    cdef uint32_t all_parts = (1 << KIND_SHIFT) - 1
+    if kind == SHOW:
+        return all_parts & ~shown
+    if kind == SCOUT:
+        return shown
+    return 0 if kind == SCOUT_SHOW else all_parts
+
+
 cdef int move_fault(const State* s, uint32_t move) noexcept nogil:
     cdef int kind = move_kind(move)
     cdef State after
     if s.end != RUNNING:
         return ROUND_OVER
-    if kind > FLIP:
+    if kind > FLIP or move & unused_parts(kind):
         return NO_SUCH_MOVE
     if (kind == KEEP or kind == FLIP) != (s.start != NOBODY):
         return NO_FLIP_NOW if s.start == NOBODY else FLIP_FIRST
@@ -240,7 +251,7 @@ cdef class Round:
         if start < 0 and not all(hands):
             s.end = HAND_EMPTY
         _load_row(row, ROW_BYTES, out, "captured cards", DECK_MAX)
-        self.out = row_set(row, len(out))
+        self.out_set = row_set(row, len(out))
 
     @property
     def players(self) -> int:
@@ -292,7 +303,7 @@ cdef class Round:
         """The cards known to be captured, low number active, ascending."""
         cdef uint8_t cards[45]
         cdef int n = fill_deck(5, cards)
-        return bytes([cards[i] for i in range(n) if (self.out >> card_id(cards[i])) & 1])
+        return bytes([cards[i] for i in range(n) if (self.out_set >> card_id(cards[i])) & 1])
 
     @property
     def made(self) -> int:
@@ -397,7 +408,7 @@ cdef class Round:
                     f"(seat {turn} has places 1 to {s.size[turn] + 1})")
         return {
             ROUND_OVER: "the round is over",
-            NO_SUCH_MOVE: "no such kind of move",
+            NO_SUCH_MOVE: "there is no such move",
             FLIP_FIRST: f"seat {turn} has still to choose keep or flip",
             NO_FLIP_NOW: "keep and flip belong to the flip phase, which is over",
             NO_SET: "there is no active set to scout from",
@@ -432,9 +443,9 @@ cdef class Round:
             self.seen[seat] = (self.seen[seat] & low | (self.seen[seat] & ~low) << 1
                                | <uint64_t>1 << place)
         if kind == SHOW or kind == SCOUT_SHOW:
-            self.out |= row_set(s.active, s.active_size)
+            self.out_set |= row_set(s.active, s.active_size)
             if kind == SCOUT_SHOW:  # the scouted card is not captured
-                self.out &= ~(<uint64_t>1 << card_id(end_card(s, move_end(code))))
+                self.out_set &= ~(<uint64_t>1 << card_id(end_card(s, move_end(code))))
             low = (<uint64_t>1 << move_first(code)) - 1
             gone = move_last(code) - move_first(code) + 1
             self.seen[seat] = self.seen[seat] & low | (self.seen[seat] >> gone) & ~low
@@ -500,7 +511,7 @@ cdef class Round:
         cdef Round other = Round.__new__(Round)
         other.state = self.state
         other.seen = self.seen
-        other.out = self.out
+        other.out_set = self.out_set
         return other
 
     def random_move(self, Rng rng) -> int:
@@ -565,14 +576,14 @@ cdef class Round:
             return NotImplemented
         cdef Round o = other
         return (memcmp(&self.state, &o.state, state_bytes(&self.state)) == 0
-                and self.out == o.out
+                and self.out_set == o.out_set
                 and [self.seen[seat] for seat in range(self.state.players)]
                 == [o.seen[seat] for seat in range(self.state.players)])
 
     __hash__ = None
 
     def __reduce__(self):
-        return _restored, ((<uint8_t*>&self.state)[:sizeof(State)], list(self.seen), self.out)
+        return _restored, ((<uint8_t*>&self.state)[:sizeof(State)], [self.seen[seat] for seat in range(MAX_PLAYERS)], self.out_set)
 
     def __repr__(self):
         hands = ", ".join(repr(self.hand(seat)) for seat in range(self.state.players))
@@ -589,7 +600,7 @@ def _restored(bytes memory, list seen, uint64_t out):
     memcpy(&round_.state, <const uint8_t*>memory, sizeof(State))
     for seat in range(MAX_PLAYERS):
         round_.seen[seat] = seen[seat]
-    round_.out = out
+    round_.out_set = out
     return round_
 
 

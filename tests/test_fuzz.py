@@ -316,7 +316,7 @@ def test_a_million_moves(table: tuple[int, bool]) -> None:
             done += 1
 
 
-CHOICES = 30_000
+CHOICES = 10_000
 """Positions for each number of players."""
 
 

@@ -154,9 +154,7 @@ class Engine:
         """The canonical spec: the name, and every option that is not at its default, with the
         budget always given."""
         said = [
-            f"{option.name}={self.options[option.name]:g}"
-            if isinstance(self.options[option.name], float)
-            else f"{option.name}={self.options[option.name]}"
+            f"{option.name}={_number(self.options[option.name])}"
             for option in self.info.options
             if option.name in self.options
             and (
@@ -191,6 +189,8 @@ class Engine:
             ValueError: the round is over, or the acting hand is hidden.
             EngineSpecError: too little memory for the trees.
         """
+        if threads < 1:
+            raise ValueError(f"expected at least 1 thread: {threads}")
         round_ = position.round
         if round_.end:
             raise ValueError("the round is over: there is no move to choose")
@@ -214,6 +214,11 @@ class Engine:
 
     def __repr__(self) -> str:
         return f"make_engine({self.spec!r})"
+
+
+def _number(value: float) -> str:
+    """A number as specs write it: plain decimals, as few as tell it."""
+    return str(value) if isinstance(value, int) else f"{value:.9f}".rstrip("0").rstrip(".")
 
 
 def _decide(search: Search, name: str) -> Answer:
@@ -298,6 +303,7 @@ def _flat(search: Search) -> Answer:
         sims is not None and len(arms) > 2 and HALVING_PLAYOUTS * len(arms) * _phases(arms) > sims
     ):
         arms.pop()
+    arms = arms[:sims]
     phases, worlds, done = _phases(arms), 0, 0
     for phase in range(phases):
         if sims is None:
@@ -550,7 +556,7 @@ def make_engine(spec: str, sims: int | None = None, time: float | None = None) -
             if key not in known:
                 raise EngineSpecError(f"{name} decides at once: it has no {key} budget")
             try:
-                budget = known[key].parse(f"{budget:.9f}".rstrip("0").rstrip("."))
+                budget = known[key].parse(_number(budget))
             except ValueError as wrong:
                 raise EngineSpecError(f"expected {wrong} for {key}: {budget}") from None
             said.pop("sims", None)
