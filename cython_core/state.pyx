@@ -583,7 +583,8 @@ cdef class Round:
     __hash__ = None
 
     def __reduce__(self):
-        return _restored, ((<uint8_t*>&self.state)[:sizeof(State)], [self.seen[seat] for seat in range(MAX_PLAYERS)], self.out_set)
+        return _restored, ((<uint8_t*>&self.state)[:sizeof(State)],
+                           [self.seen[seat] for seat in range(MAX_PLAYERS)], self.out_set)
 
     def __repr__(self):
         hands = ", ".join(repr(self.hand(seat)) for seat in range(self.state.players))
