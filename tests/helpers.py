@@ -94,6 +94,12 @@ def plain(round_: Round) -> twin.Round:
         chips=round_.chips,
         forced_pass=round_.forced_pass,
         out=cards(round_.out),
+        seen=frozenset(
+            twin.plain(card)
+            for seat in seats
+            for place, card in enumerate(cards(round_.hand(seat)))
+            if round_.scouted(seat) >> place & 1
+        ),
         made=round_.made,
         end=round_.end,
     )
