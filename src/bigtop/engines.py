@@ -21,6 +21,8 @@ from bigtop.core.state import Round
 from bigtop.notation import format_move
 
 if TYPE_CHECKING:
+    from bigtop.core.flat import Flat
+    from bigtop.core.ismcts import Ismcts
     from bigtop.core.search import Root
     from bigtop.notation import Position
 
@@ -319,7 +321,7 @@ def _flat(search: Search) -> Answer:
             worlds += step
         done = sum(line[1] for line in root.lines())
         margins = root.lines()
-        arms.sort(key=lambda arm: (-margins[arm][4], arm))
+        arms.sort(key=lambda arm: (-(margins[arm][4] or 0.0), arm))
         if phase + 1 < phases:
             arms = arms[: (len(arms) + 1) // 2]
         if search.stop.is_set():
@@ -331,7 +333,7 @@ def _phases(arms: Sequence[int]) -> int:
     return max(1, math.ceil(math.log2(len(arms))))
 
 
-def _play_worlds(search: Search, root: Root, arms: list[int], first: int, last: int) -> None:
+def _play_worlds(search: Search, root: Flat, arms: list[int], first: int, last: int) -> None:
     """Play the arms out in these worlds, shared out among the threads."""
     chunk = max(1, CHUNK_SIMS // len(arms))
     workers = min(search.threads, -(-(last - first) // chunk))
@@ -407,7 +409,7 @@ def _ismcts(search: Search) -> Answer:
     return search.answer(started, lines, root.done, root.done)
 
 
-def _with_variation(search: Search, root: Root, line: Line) -> Line:
+def _with_variation(search: Search, root: Ismcts, line: Line) -> Line:
     """The line with the moves that the search expects after its first."""
     if not line.visits:
         return line
