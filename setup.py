@@ -13,6 +13,7 @@ import shutil
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build import build
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
@@ -60,6 +61,14 @@ def pxd_root() -> str:
     return str(core.parent.parent)
 
 
+class Build(build):
+    """Build each flavour in a folder of its own, so that none picks up what another left."""
+
+    def initialize_options(self) -> None:
+        super().initialize_options()
+        self.build_base = str(Path(self.build_base) / (FLAVOUR or "portable"))
+
+
 class BuildExt(build_ext):
     """Run Cython once per module, when modules are compiled, then the C compiler per level."""
 
@@ -95,15 +104,15 @@ class BuildExt(build_ext):
         """Compile the C file that Cython made, under a name of the level's own."""
         level = ext.name.split(".")[2] if ext.name.count(".") == 3 else ""
         msvc = self.compiler.compiler_type == "msvc"
-        source = Path(made.sources[0])
-        if level:
-            copy = CACHE / level / source.name
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            if not copy.exists() or copy.read_bytes() != source.read_bytes():
-                shutil.copyfile(source, copy)
-            source = copy
+        fresh = Path(made.sources[0])
+        source = CACHE / (FLAVOUR or level or "v1") / fresh.name
+        source.parent.mkdir(parents=True, exist_ok=True)
+        # Cython writes all files anew in each build environment of pip; what came out the same
+        # keeps its time, and so its object file
+        if not source.exists() or source.read_bytes() != fresh.read_bytes():
+            shutil.copyfile(fresh, source)
         ext.sources = [source.as_posix()]
-        ext.depends = [path.as_posix() for path in CORE.glob("*.[hp]*")]
+        ext.depends = [path.as_posix() for path in CORE.glob("*.h")]
         ext.include_dirs = [str(CORE)]
         ext.define_macros = [("BIGTOP_FLAVOUR", f'"{FLAVOUR}"')]
         # contraction to fused multiply-add would give other bits on other machines
@@ -129,5 +138,5 @@ setup(
         for pyx in sorted(CORE.glob("*.pyx"))
         if not (level and pyx.stem in PLAIN)
     ],
-    cmdclass={"build_ext": BuildExt},
+    cmdclass={"build": Build, "build_ext": BuildExt},
 )

@@ -67,7 +67,7 @@ class Outcome(NamedTuple):
 
 
 Table = dict[Key, dict[str, Outcome]]
-LINE = "{:<15}{:>8}  {:<20}{:>12}{:>14}{:>9}"
+LINE = "{:<{width}}{:>9}  {:<20}{:>12}{:>14}{:>9}"
 
 
 def written(number: float) -> str:
@@ -77,7 +77,9 @@ def written(number: float) -> str:
 
 def table_lines(table: Table) -> list[str]:
     """The table as text, in the order of measurement."""
-    lines = [LINE.format("work", "players", "figure", "core", "plain Python", "ratio")]
+    width = max(len(key.work) for key in table)
+    titles = ("work", "players", "figure", "core", "plain Python", "ratio")
+    lines = [LINE.format(*titles, width=width)]
     for key, sides in table.items():
         unit = UNITS[key.counted]
         cells = [
@@ -87,5 +89,6 @@ def table_lines(table: Table) -> list[str]:
         if all(cells):
             rates = [sides[side].items / sides[side].seconds for side in (CORE, PYTHON)]
             ratio = written(rates[0] / rates[1])
-        lines.append(LINE.format(key.work, key.players or "", unit.name, *cells, ratio))
+        row = (key.work, key.players or "", unit.name, *cells, ratio)
+        lines.append(LINE.format(*row, width=width).rstrip())
     return lines
