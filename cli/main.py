@@ -32,6 +32,7 @@ COMMANDS = {
     "rate": "Ratings from game records.",
     "show": "Draws the table.",
     "tournament": "Many engines, and their ratings.",
+    "train": "Trains the evaluation that learned and bigtop use.",
 }
 """Name of each sub-command (also of its module and of the function there), and its summary."""
 

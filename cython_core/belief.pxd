@@ -9,23 +9,25 @@ from libc.string cimport memcpy
 
 from .cards cimport ROW_BYTES, card_id, fill_deck, row_set
 from .rng cimport Rng, RngState, rng_shuffle_head
-from .state cimport Round, State, state_copy
+from .state cimport Round, Seen, State, state_copy
 
 
 cdef struct Knowledge:
     State known                # hidden cards are 0
+    Seen seen
     uint8_t unseen[45]         # low number active, ascending
     int unseen_count
     uint16_t places[45]        # hidden cards: 64 * seat + place
     int hidden
 
 
-cdef inline void know(Knowledge* k, const State* s, uint64_t out) noexcept nogil:
-    """Gather what a state with hidden cards tells; `out` are the captured cards seen."""
+cdef inline void know(Knowledge* k, const State* s, const Seen* public_) noexcept nogil:
+    """Gather what a state with hidden cards tells, and what everybody saw."""
     cdef uint8_t deck[45]
-    cdef uint64_t seen = out | row_set(s.active, s.active_size)
+    cdef uint64_t seen = public_.out | row_set(s.active, s.active_size)
     cdef int seat, place, i, n = fill_deck(s.players, deck)
     state_copy(&k.known, s)
+    k.seen = public_[0]
     k.hidden = k.unseen_count = 0
     for seat in range(s.players):
         seen |= row_set(s.row[seat], s.size[seat])
@@ -53,5 +55,3 @@ cdef inline void sample(const Knowledge* k, RngState* rng, State* s) noexcept no
 
 cdef class Belief:
     cdef Knowledge knowledge
-    cdef uint64_t out
-    cdef uint64_t seen[5]

@@ -13,9 +13,7 @@ cdef class Belief:
     """
 
     def __init__(self, Round round_):
-        know(&self.knowledge, &round_.state, round_.out_set)
-        self.out = round_.out_set
-        self.seen = round_.seen
+        know(&self.knowledge, &round_.state, &round_.seen)
         if self.knowledge.hidden > self.knowledge.unseen_count:
             raise ValueError(f"expected an unseen card for each of {self.knowledge.hidden} hidden "
                              f"ones: {self.knowledge.unseen_count}")
@@ -38,8 +36,7 @@ cdef class Belief:
         """
         cdef Round full = Round.__new__(Round)
         sample(&self.knowledge, &rng.state, &full.state)
-        full.out_set = self.out
-        full.seen = self.seen
+        full.seen = self.knowledge.seen
         return full
 
     def sample_many(self, Rng rng, Py_ssize_t count) -> int:

@@ -8,11 +8,11 @@ multi-armed bandits", 2013).
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 
-from .belief cimport sample
 from .moves cimport MAX_LISTED
+from .policy cimport Policy, play_out
 from .rng cimport RngState, rng_split
-from .search cimport Root, Sums, add_outcome, finish, merge_sums
-from .state cimport State, state_copy, state_play
+from .search cimport PLAYOUT_MOVES, Root, Sums, add_outcome, merge_sums
+from .state cimport Seen, State, see, state_copy, state_play
 
 
 cdef class Flat(Root):
@@ -53,15 +53,19 @@ cdef class Flat(Root):
     cdef void play_worlds(self, const int* arms, int n, uint64_t first_world,
                           uint64_t last_world, Sums* sums, uint32_t* scratch) noexcept nogil:
         cdef State world, s
+        cdef Policy policies[5]
+        cdef Seen seen
         cdef RngState stream, rng
         cdef uint64_t w
         cdef int k
         for w in range(first_world, last_world):
             stream = rng_split(&self.rng, w)
-            sample(&self.knowledge, &stream, &world)
+            self.world(w, &stream, &world, policies)
             for k in range(n):
                 rng = stream
                 state_copy(&s, &world)
+                seen = self.knowledge.seen
+                see(&seen, &s, self.moves[arms[k]])
                 state_play(&s, self.moves[arms[k]])
-                finish(&s, self.policies, &rng, scratch)
+                play_out(&s, &seen, policies, PLAYOUT_MOVES, &rng, scratch)
                 add_outcome(&sums[k], &s, self.seat, &self.ahead, &rng)

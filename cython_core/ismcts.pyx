@@ -20,14 +20,16 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
-from .belief cimport sample
 from .moves cimport MAX_LISTED, list_moves
-from .policy cimport Shape, move_key, key_move, key_value, planner_choice, planner_value, shape_hand
+from .planner cimport (
+    Shape, key_move, key_value, move_key, planner_choice, planner_value, shape_hand,
+)
+from .policy cimport Policy, play_out
 from .rng cimport RngState, mixed, rng_split, turned_by
-from .search cimport PLAYOUT_MOVES, Root, Sums, add_outcome, finish, margin_units, merge_sums
+from .search cimport PLAYOUT_MOVES, Root, Sums, add_outcome, margin_units, merge_sums
 from .state cimport (
-    NOBODY, RUNNING, SCOUT_SHOW, SHOW, State, end_card, move_end, move_first, move_kind,
-    move_last, move_place, move_turned, scouts_card, state_play, state_points,
+    NOBODY, RUNNING, SCOUT_SHOW, SHOW, Seen, State, end_card, move_end, move_first, move_kind,
+    move_last, move_place, move_turned, scouts_card, see, state_play, state_points,
 )
 
 cdef enum:
@@ -63,6 +65,7 @@ cdef struct Tree:
     Sums* sums             # by root move
     RngState rng
     uint64_t done          # simulations
+    uint64_t number        # of the tree
 
 
 cdef struct Candidate:
@@ -153,10 +156,11 @@ cdef class Ismcts(Root):
         self.trees = 0
 
     def __init__(self, round_, rng, double scout_cost=1.0, game=None, int trees=4,
-                 size_t memory=256 << 20, double explore=1.0, double widen=0.5):
+                 size_t memory=256 << 20, double explore=1.0, double widen=0.5, network=None,
+                 worlds=None):
         cdef size_t part, room, table
         cdef int i
-        Root.__init__(self, round_, rng, scout_cost, game)
+        Root.__init__(self, round_, rng, scout_cost, game, network, worlds)
         if trees < 1:
             raise ValueError(f"expected at least 1 tree: {trees}")
         part = memory // <size_t>trees
@@ -185,6 +189,7 @@ cdef class Ismcts(Root):
             self.forest[i].room = <int32_t>room
             self.forest[i].used = 1
             self.forest[i].table_mask = table - 1
+            self.forest[i].number = <uint64_t>i
             self.forest[i].rng = rng_split(&self.rng, <uint64_t>i)
 
     def __dealloc__(self):
@@ -342,6 +347,8 @@ cdef class Ismcts(Root):
 
     cdef void simulate(self, Tree* t, uint32_t* scratch) noexcept nogil:
         cdef State s
+        cdef Policy policies[5]
+        cdef Seen seen = self.knowledge.seen
         cdef RngState rng = rng_split(&t.rng, t.done)
         cdef int32_t path[DEEPEST]
         cdef int32_t node = 0, edge
@@ -349,10 +356,10 @@ cdef class Ismcts(Root):
         cdef int points[5]
         cdef int margins[5]
         cdef Candidate looked[WIDEST]
-        sample(&self.knowledge, &rng, &s)
+        self.world(t.done * <uint64_t>self.trees + t.number, &rng, &s, policies)
         while s.end == RUNNING and depth < DEEPEST:
             if node and s.start != NOBODY:
-                state_play(&s, planner_choice(&s))
+                state_play(&s, planner_choice(&s))  # a flip shows nobody a card
                 continue
             n = self.look(t, node, &s, scratch, looked)
             if s.start != NOBODY:
@@ -367,6 +374,7 @@ cdef class Ismcts(Root):
             if edge == 0:
                 edge = add_edge(t, node, looked[pick].key)
                 t.edges[edge].available += edge != 0
+            see(&seen, &s, looked[pick].move)
             state_play(&s, looked[pick].move)
             if edge == 0:
                 break
@@ -375,7 +383,7 @@ cdef class Ismcts(Root):
             node = edge
             if t.edges[edge].visits == 0:
                 break
-        finish(&s, self.policies, &rng, scratch)
+        play_out(&s, &seen, policies, PLAYOUT_MOVES, &rng, scratch)
         for seat in range(s.players):
             points[seat] = state_points(&s, seat)
         for seat in range(s.players):

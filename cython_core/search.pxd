@@ -7,9 +7,12 @@ a search gives the same answer on any number of threads.
 from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t, uint64_t
 
 from .belief cimport Knowledge
-from .policy cimport Policy, policy_move
+from .chain cimport World, Worlds
+from .evaluate cimport Network
+from .models cimport MODELS
+from .policy cimport Policy
 from .rng cimport RngState, rng_below
-from .state cimport RUNNING, State, state_play, state_points
+from .state cimport State, state_points
 
 cdef enum:
     PLAYOUT_MOVES = 200  # a playout is scored as it stands after so many
@@ -33,15 +36,6 @@ cdef struct Ahead:
     int rounds_left                # after this one
     int32_t scores[5]
     int16_t pool[512][5]           # points of planners, by distance from the starting seat
-
-
-cdef inline void finish(State* s, const Policy* policies, RngState* rng,
-                        uint32_t* scratch) noexcept nogil:
-    """Play out, for at most PLAYOUT_MOVES moves."""
-    for _ in range(PLAYOUT_MOVES):
-        if s.end != RUNNING:
-            return
-        state_play(s, policy_move(&policies[s.turn], s, rng, scratch))
 
 
 cdef inline int margin_units(const State* s, int seat, const int* points) noexcept nogil:
@@ -104,12 +98,19 @@ cdef inline void merge_sums(Sums* into, const Sums* more) noexcept nogil:
 
 
 cdef class Root:
+    cdef readonly Network network   # None: planners play out
+    cdef readonly Worlds worlds     # None: worlds are drawn uniformly
+    cdef World* drawn
+    cdef int drawn_count
+    cdef Policy family[MODELS]           # how the models of the drawn worlds play on
     cdef Knowledge knowledge
     cdef RngState rng
     cdef int seat
     cdef int count
     cdef uint32_t* moves            # by the planner's value, best first
-    cdef int* values                # in eighths of a point, the Scout cost taken off
+    cdef int* values                # in eighths of a point, see `values_ranked`
     cdef Sums* sums                 # by move
     cdef Policy policies[5]
     cdef Ahead ahead
+    cdef void world(self, uint64_t number, RngState* rng, State* s,
+                    Policy* policies) noexcept nogil

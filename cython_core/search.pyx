@@ -2,16 +2,20 @@
 from libc.math cimport sqrt
 from libc.stdint cimport uint8_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
-from .belief cimport know
+from .belief cimport know, sample
 from .cards cimport fill_deck
+from .models cimport model_policy
 from .moves cimport MAX_LISTED
-from .policy cimport PLAY_PLANNER, Shape, planner_flips, planner_value, shape_hand
+from .planner cimport Shape, planner_flips, planner_value, shape_hand
+from .policy cimport PLAY_LEARNED, PLAY_PLANNER, play_out
 from .rng cimport Rng, rng_split
 from .state cimport (
-    FLIP, KEEP, NOBODY, SCOUT, SCOUT_SHOW, SHOW, Round, move_kind, plain_move, state_deal,
+    FLIP, KEEP, NOBODY, SCOUT, SCOUT_SHOW, SHOW, Round, Seen, move_kind, plain_move, state_copy, state_deal,
 )
+
+from .evaluate import rated_moves
 
 # streams of a search's generator
 cdef enum:
@@ -27,8 +31,8 @@ def _tie_rank(int kind) -> int:
 cdef class Root:
     """A position to search, and what its playouts have added up to.
 
-    Playouts are played by planners. Sums are kept for every move of the acting seat,
-    ordered by the planner's value, best first; moves are named by their index there.
+    Playouts are played by planners, or by learned players. Sums are kept for every move of the acting seat,
+    ordered best first (see `moves_ranked`); moves are named by their index there.
 
     Args:
         round_: as the acting seat sees it: its own hand known, hidden cards 0.
@@ -36,6 +40,10 @@ cdef class Root:
         scout_cost: of the planners that play out, in points.
         game: (rounds left after this one, points of each seat before it); None asks for
             the chance to win the round instead of the game.
+        network: its players play out and its value orders the moves it looks at, which come
+            first.
+        worlds: play out in these, each seat as its model there; None: in worlds drawn
+            uniformly.
 
     Raises:
         ValueError: the round is over, the acting hand is hidden, or fewer cards are unseen
@@ -47,19 +55,32 @@ cdef class Root:
         self.values = NULL
         self.sums = NULL
 
-    def __init__(self, Round round_, Rng rng, double scout_cost=1.0, game=None):
+    def __init__(self, Round round_, Rng rng, double scout_cost=1.0, game=None,
+                 Network network=None, Worlds worlds=None):
         cdef int seat
         if round_.state.end:
             raise ValueError("the round is over")
         self.seat = round_._open_turn()
-        know(&self.knowledge, &round_.state, round_.out_set)
+        know(&self.knowledge, &round_.state, &round_.seen)
         if self.knowledge.hidden > self.knowledge.unseen_count:
             raise ValueError(f"expected an unseen card for each of {self.knowledge.hidden} hidden "
                              f"ones: {self.knowledge.unseen_count}")
         self.rng = rng_split(&rng.state, STREAM_WORLDS)
         for seat in range(round_.state.players):
-            self.policies[seat].kind = PLAY_PLANNER
+            self.policies[seat].kind = PLAY_PLANNER if network is None else PLAY_LEARNED
             self.policies[seat].scout_cost = scout_cost
+            self.policies[seat].net = NULL if network is None else network.net
+        self.network = network
+        self.worlds = worlds
+        self.drawn = NULL
+        self.drawn_count = 0
+        if worlds is not None:
+            if worlds.worlds[0].state.players != round_.state.players:
+                raise ValueError("expected worlds of this round")
+            self.drawn = worlds.worlds
+            self.drawn_count = worlds.count
+            for seat in range(MODELS):
+                self.family[seat] = model_policy(seat, worlds.network.net)
         self._rank_moves(round_, scout_cost)
         self._look_ahead(rng, game)
 
@@ -68,8 +89,23 @@ cdef class Root:
         free(self.values)
         free(self.sums)
 
+    cdef void world(self, uint64_t number, RngState* rng, State* s,
+                    Policy* policies) noexcept nogil:
+        """A full round to play out in, and how each seat plays there."""
+        cdef int seat
+        cdef const World* drawn
+        memcpy(policies, self.policies, sizeof(self.policies))
+        if self.drawn == NULL:
+            sample(&self.knowledge, rng, s)
+            return
+        drawn = &self.drawn[number % <uint64_t>self.drawn_count]
+        state_copy(s, &drawn.state)
+        for seat in range(s.players):
+            if seat != self.seat:
+                policies[seat] = self.family[drawn.model[seat]]
+
     def _rank_moves(self, Round round_, double scout_cost):
-        """List the moves by the planner's value, best first."""
+        """List the moves, best first."""
         cdef const State* s = &round_.state
         cdef Shape shape
         cdef int n = s.size[self.seat], i
@@ -87,6 +123,11 @@ cdef class Root:
                 ranked.append((-(planner_value(&shape, s, code) - 8 * scout_cost * scouts),
                                _tie_rank(move_kind(code)), code))
         ranked.sort()
+        if self.network is not None:
+            values = dict(rated_moves(round_, self.network))
+            best = sorted(values, key=lambda code: (-values[code], code))
+            ranked = ([(-8 * values[code], 0, code) for code in best]
+                      + [item for item in ranked if item[2] not in values])
         self.count = len(ranked)
         self.moves = <uint32_t*>malloc(self.count * sizeof(uint32_t))
         self.values = <int*>malloc(self.count * sizeof(int))
@@ -103,6 +144,7 @@ cdef class Root:
         cdef uint8_t deck[45]
         cdef RngState stream
         cdef State s
+        cdef Seen seen
         cdef uint32_t* scratch
         memset(&self.ahead, 0, sizeof(Ahead))
         if game is None:
@@ -122,14 +164,16 @@ cdef class Root:
             stream = rng_split(&stream, k)
             state_deal(&s, players, &stream, deck, cards)
             starter = s.start
-            finish(&s, self.policies, &stream, scratch)
+            memset(&seen, 0, sizeof(Seen))
+            play_out(&s, &seen, self.policies, PLAYOUT_MOVES, &stream, scratch)
             for seat in range(players):
                 self.ahead.pool[k][(seat - starter + players) % players] = \
                     state_points(&s, seat)
         free(scratch)
 
     def moves_ranked(self) -> list:
-        """The move codes, best first by the planner's value."""
+        """The move codes, best first: by the planner's value, or those that the network has
+        looked at by its value and then the rest by the planner's."""
         return [self.moves[i] for i in range(self.count)]
 
     def lines(self) -> list:

@@ -241,6 +241,30 @@ cdef inline void state_play(State* s, uint32_t move) noexcept nogil:
     ensure(state_is_ok(s))
 
 
+# What everybody saw of the cards that are not active.
+cdef struct Seen:
+    uint64_t scouted[5]   # by seat, bit per place: the card there was scouted in this round
+    uint64_t out          # cards known to be captured, by card id
+
+
+cdef inline void see(Seen* seen, const State* s, uint32_t move) noexcept nogil:
+    """Take in a legal move that is about to be played."""
+    cdef int seat = s.turn, kind = move_kind(move), place, gone
+    cdef uint64_t low
+    if scouts_card(kind):
+        place = move_place(move)
+        low = (<uint64_t>1 << place) - 1
+        seen.scouted[seat] = (seen.scouted[seat] & low | (seen.scouted[seat] & ~low) << 1
+                              | <uint64_t>1 << place)
+    if kind == SHOW or kind == SCOUT_SHOW:
+        seen.out |= row_set(s.active, s.active_size)
+        if kind == SCOUT_SHOW:  # the scouted card is not captured
+            seen.out &= ~(<uint64_t>1 << card_id(end_card(s, move_end(move))))
+        low = (<uint64_t>1 << move_first(move)) - 1
+        gone = move_last(move) - move_first(move) + 1
+        seen.scouted[seat] = seen.scouted[seat] & low | (seen.scouted[seat] >> gone) & ~low
+
+
 cdef inline int state_points(const State* s, int seat) noexcept nogil:
     """Points of a seat; an unfinished round counts as cut."""
     cdef int points = s.captured[seat] + s.chips[seat]
@@ -350,8 +374,7 @@ cdef inline void state_deal(State* s, int players, RngState* rng, const uint8_t*
 
 cdef class Round:
     cdef State state
-    cdef uint64_t seen[5]   # bit per place: the card there was scouted in this round
-    cdef uint64_t out_set   # cards known to be captured, by card id
+    cdef Seen seen
     cdef int _seat(self, int seat) except -1
     cdef int _open_turn(self) except -1
     cdef int _open_all(self) except -1

@@ -218,6 +218,7 @@ cdef class Round:
         cdef uint8_t row[64]
         _check_players(players)
         memset(s, 0, sizeof(State))
+        memset(&self.seen, 0, sizeof(Seen))
         s.players = <uint8_t>players
         if not (-1 <= owner < players and 0 <= turn < players and -1 <= start < players
                 and 0 <= tokens < 1 << players):
@@ -233,7 +234,6 @@ cdef class Round:
         for seat in range(players):
             _load_row(s.row[seat], ROW_BYTES, hands[seat], f"hand of seat {seat}", DECK_MAX)
             s.size[seat] = <uint8_t>len(hands[seat])
-            self.seen[seat] = 0
         if sum(map(len, hands)) + len(active) > DECK_MAX:
             raise ValueError(f"expected at most {DECK_MAX} cards in hands and active set")
         for name, values in (("captured", captured), ("chips", chips)):
@@ -251,7 +251,7 @@ cdef class Round:
         if start < 0 and not all(hands):
             s.end = HAND_EMPTY
         _load_row(row, ROW_BYTES, out, "captured cards", DECK_MAX)
-        self.out_set = row_set(row, len(out))
+        self.seen.out = row_set(row, len(out))
 
     @property
     def players(self) -> int:
@@ -303,7 +303,7 @@ cdef class Round:
         """The cards known to be captured, low number active, ascending."""
         cdef uint8_t cards[45]
         cdef int n = fill_deck(5, cards)
-        return bytes([cards[i] for i in range(n) if (self.out_set >> card_id(cards[i])) & 1])
+        return bytes([cards[i] for i in range(n) if (self.seen.out >> card_id(cards[i])) & 1])
 
     @property
     def made(self) -> int:
@@ -433,22 +433,9 @@ cdef class Round:
             ValueError: the move is not legal; the message is that of `refusal`.
         """
         cdef State* s = &self.state
-        cdef int seat = s.turn, kind = move_kind(code), place, gone
-        cdef uint64_t low
         if move_fault(s, code) != LEGAL:
             raise ValueError(self.refusal(code))
-        if kind == SCOUT or kind == SCOUT_SHOW:
-            place = move_place(code)
-            low = (<uint64_t>1 << place) - 1
-            self.seen[seat] = (self.seen[seat] & low | (self.seen[seat] & ~low) << 1
-                               | <uint64_t>1 << place)
-        if kind == SHOW or kind == SCOUT_SHOW:
-            self.out_set |= row_set(s.active, s.active_size)
-            if kind == SCOUT_SHOW:  # the scouted card is not captured
-                self.out_set &= ~(<uint64_t>1 << card_id(end_card(s, move_end(code))))
-            low = (<uint64_t>1 << move_first(code)) - 1
-            gone = move_last(code) - move_first(code) + 1
-            self.seen[seat] = self.seen[seat] & low | (self.seen[seat] >> gone) & ~low
+        see(&self.seen, s, code)
         state_play(s, code)
 
     def reveal(self, int seat, int first, bytes cards) -> None:
@@ -494,7 +481,7 @@ cdef class Round:
         for other in range(self.state.players):
             if other != seat:
                 for i in range(self.state.size[other]):
-                    if not (self.seen[other] >> i) & 1:
+                    if not (self.seen.scouted[other] >> i) & 1:
                         seen.state.row[other][i] = 0
         return seen
 
@@ -504,14 +491,13 @@ cdef class Round:
         Raises:
             ValueError: no such seat.
         """
-        return self.seen[self._seat(seat)]
+        return self.seen.scouted[self._seat(seat)]
 
     def copy(self) -> Round:
         """An independent copy."""
         cdef Round other = Round.__new__(Round)
         other.state = self.state
         other.seen = self.seen
-        other.out_set = self.out_set
         return other
 
     def random_move(self, Rng rng) -> int:
@@ -576,15 +562,13 @@ cdef class Round:
             return NotImplemented
         cdef Round o = other
         return (memcmp(&self.state, &o.state, state_bytes(&self.state)) == 0
-                and self.out_set == o.out_set
-                and [self.seen[seat] for seat in range(self.state.players)]
-                == [o.seen[seat] for seat in range(self.state.players)])
+                and memcmp(&self.seen, &o.seen, sizeof(Seen)) == 0)
 
     __hash__ = None
 
     def __reduce__(self):
         return _restored, ((<uint8_t*>&self.state)[:sizeof(State)],
-                           [self.seen[seat] for seat in range(MAX_PLAYERS)], self.out_set)
+                           (<uint8_t*>&self.seen)[:sizeof(Seen)])
 
     def __repr__(self):
         hands = ", ".join(repr(self.hand(seat)) for seat in range(self.state.players))
@@ -593,15 +577,12 @@ cdef class Round:
                 f"chips={self.chips}, forced_pass={self.forced_pass}, out={self.out!r})")
 
 
-def _restored(bytes memory, list seen, uint64_t out):
+def _restored(bytes memory, bytes seen):
     cdef Round round_ = Round.__new__(Round)
-    cdef int seat
-    if len(memory) != sizeof(State):
+    if len(memory) != sizeof(State) or len(seen) != sizeof(Seen):
         raise ValueError("expected the memory of a round of this version")
     memcpy(&round_.state, <const uint8_t*>memory, sizeof(State))
-    for seat in range(MAX_PLAYERS):
-        round_.seen[seat] = seen[seat]
-    round_.out_set = out
+    memcpy(&round_.seen, <const uint8_t*>seen, sizeof(Seen))
     return round_
 
 

@@ -1,0 +1,48 @@
+# cython: language_level=3
+"""Hidden hands weighted by how well they explain what the others did."""
+from libc.stdint cimport int64_t, uint8_t, uint32_t
+
+from .belief cimport Knowledge
+from .evaluate cimport Network
+from .models cimport MODELS
+from .rng cimport RngState
+from .state cimport Seen, State
+
+cdef enum:
+    MAX_DECISIONS = 48  # of one seat; the latest count
+
+
+# A decision of another seat: the round as it stood, with what is known today of its hand.
+cdef struct Decision:
+    State before
+    Seen seen
+    uint32_t move
+    bint turned             # the hand was turned over by it: hidden cards lay the other way
+    int hidden
+    uint8_t place[45]       # in the hand then
+    uint8_t slot[45]        # which of today's hidden cards lay there
+
+
+cdef struct World:
+    State state
+    uint8_t model[5]
+
+
+cdef class Worlds:
+    cdef World* worlds
+    cdef readonly int count
+    cdef Seen seen
+    cdef readonly Network network
+    cdef readonly double accepted
+
+
+cdef class Story:
+    cdef Knowledge knowledge
+    cdef Decision* decisions[5]
+    cdef int count[5]
+    cdef readonly Network network
+    cdef int viewer
+    cdef double seat_log(self, int seat, int model, const uint8_t* cards, double least,
+                         uint32_t* scratch) noexcept nogil
+    cdef int64_t walk(self, const RngState* seed, int worlds, int settle, int apart,
+                      double (*weights)[MODELS], World* out, uint32_t* scratch) noexcept nogil

@@ -1,0 +1,230 @@
+"""The learned evaluation and the player that follows it; see evaluate.pxd."""
+from libc.stdint cimport uint8_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
+from .bits cimport row_flip
+from .features cimport MAX_ON, after_inputs, open_eyes
+from .moves cimport MAX_LISTED, ends_to_scout, list_scout_shows, may_pass
+from .planner cimport Placings, Shape, placing_at, planner_value, rank_placings, shape_hand
+from .sets cimport Beaters, beaters, list_beaters
+from .state cimport (
+    FLIP, KEEP, NOBODY, PASS, RUNNING, TURNED_SHIFT, Round, active_strength, end_card, may_scout,
+    may_scout_show, plain_move, scout_move, show_move, state_copy, state_play, state_points,
+)
+
+cdef extern from "network.h" nogil:
+    void net_sum "bigtop_net_sum"(const Net* net, int16_t* to, const int16_t* source,
+                                  const uint16_t* inputs, int n) noexcept
+    int32_t net_output "bigtop_net_output"(const Net* net, const int16_t* sums) noexcept
+    const int16_t* net_bias "bigtop_net_bias"(const Net* net) noexcept
+    enum:
+        NET_BYTES "(int)sizeof(bigtop_net)"
+
+
+# Of what the inputs mean (features.pxd) and how the weights lie in memory (network.h).
+INPUTS_VERSION = 1
+
+
+cdef int best_placings(const State* s, const Shape* shape, uint32_t* moves) noexcept nogil:
+    """The best Scouts by the planner's value, from both ends."""
+    cdef Placings ranked[2]
+    cdef int at[2]
+    cdef int ends = ends_to_scout(s), end, n = 0
+    at[0] = at[1] = 0
+    ranked[1].count = 0
+    for end in range(ends):
+        rank_placings(shape, end_card(s, end), &ranked[end])
+    while n < CANDIDATE_SCOUTS and (at[0] < ranked[0].count or at[1] < ranked[1].count):
+        end = 0
+        if at[0] == ranked[0].count or (at[1] < ranked[1].count and
+                                        ranked[1].keys[at[1]] >> 8 > ranked[0].keys[at[0]] >> 8):
+            end = 1
+        moves[n] = scout_move(end, 0, 0) + (
+            <uint32_t>placing_at(ranked[end].keys[at[end]]) << TURNED_SHIFT)
+        at[end] += 1
+        n += 1
+    return n
+
+
+cdef int best_both(const State* s, const Shape* shape, uint32_t* scratch,
+                   uint32_t* moves) noexcept nogil:
+    """The best Scout & Shows by the planner's value."""
+    cdef int values[CANDIDATE_BOTH]
+    cdef uint32_t* stop = scratch
+    cdef int end, n = 0, k, i, value
+    for end in range(ends_to_scout(s)):
+        stop = list_scout_shows(s, &shape.links, end, False, stop)
+    for k in range(<int>(stop - scratch)):
+        value = planner_value(shape, s, scratch[k])
+        if n == CANDIDATE_BOTH:
+            if value <= values[n - 1]:
+                continue
+            n -= 1
+        i = n
+        while i > 0 and values[i - 1] < value:
+            values[i] = values[i - 1]
+            moves[i] = moves[i - 1]
+            i -= 1
+        values[i] = value
+        moves[i] = scratch[k]
+        n += 1
+    return n
+
+
+cdef int candidates(const State* s, uint32_t* scratch, uint32_t* moves) noexcept nogil:
+    """The moves worth a look: all Shows, the planner's best Scouts and Scout & Shows, the pass,
+    or the two choices of the flip phase. Room for MAX_CANDIDATES; return how many."""
+    cdef uint8_t firsts[MAX_BLOCKS]
+    cdef uint8_t lasts[MAX_BLOCKS]
+    cdef Shape shape
+    cdef Beaters b
+    cdef int n, k
+    if s.start != NOBODY:
+        moves[0] = plain_move(KEEP)
+        moves[1] = plain_move(FLIP)
+        return 2
+    shape_hand(&shape, s.row[s.turn], s.size[s.turn])
+    b = beaters(shape.row, shape.n, &shape.links, active_strength(s))
+    n = list_beaters(&b, &shape.links, firsts, lasts)
+    for k in range(n):
+        moves[k] = show_move(firsts[k], lasts[k])
+    if may_scout(s):
+        n += best_placings(s, &shape, moves + n)
+    if may_scout_show(s):
+        n += best_both(s, &shape, scratch, moves + n)
+    if may_pass(s, n):
+        moves[n] = plain_move(PASS)
+        n += 1
+    return n
+
+
+cdef void apply(State* after, const State* s, uint32_t move) noexcept nogil:
+    """The position that a move is judged by: after it, but with the flip phase not over when
+    the last seat chooses, since nobody knows that."""
+    state_copy(after, s)
+    if s.start == NOBODY:
+        state_play(after, move)
+    elif move == plain_move(FLIP):
+        row_flip(after.row[s.turn])
+
+
+cdef inline int64_t present_margin(const State* s, int seat) noexcept nogil:
+    """(players - 1) times the margin as the position stands."""
+    cdef int other
+    cdef int64_t total = 0
+    for other in range(s.players):
+        total += state_points(s, other)
+    return s.players * state_points(s, seat) - total
+
+
+cdef int rate_moves(const Net* net, const State* s, const Seen* seen, uint32_t* scratch,
+                    Rated* rated) noexcept nogil:
+    """Value the candidates, in no order; room for MAX_CANDIDATES; return how many."""
+    cdef uint32_t moves[MAX_CANDIDATES]
+    cdef uint16_t inputs[MAX_ON]
+    cdef int16_t base[WIDE]
+    cdef int16_t sums[WIDE]
+    cdef int n = candidates(s, scratch, moves), k, on, seat = s.turn
+    cdef Eyes eyes
+    cdef State after
+    open_eyes(&eyes, s, seen, seat)
+    net_sum(net, base, net_bias(net), eyes.inputs, eyes.count)
+    for k in range(n):
+        apply(&after, s, moves[k])
+        rated[k].move = moves[k]
+        rated[k].value = present_margin(&after, seat) * POINT
+        if after.end == RUNNING:
+            on = after_inputs(&eyes, &after, inputs)
+            net_sum(net, sums, base, inputs, on)
+            rated[k].value += (s.players - 1) * <int64_t>net_output(net, sums)
+    return n
+
+
+cdef uint32_t learned_move(const Net* net, const State* s, const Seen* seen,
+                           uint32_t* scratch) noexcept nogil:
+    """The move of the highest value; ties: the first in canonical order."""
+    cdef Rated rated[MAX_CANDIDATES]
+    cdef int n = rate_moves(net, s, seen, scratch, rated), k, best = 0
+    for k in range(1, n):
+        if (rated[k].value > rated[best].value
+                or (rated[k].value == rated[best].value and rated[k].move < rated[best].move)):
+            best = k
+    return rated[best].move
+
+
+cdef class Network:
+    """Weights of the evaluation for one number of players.
+
+    Args:
+        players: 2 to 5.
+        weights: what `weights` gave.
+
+    Raises:
+        ValueError: not 2 to 5 players, or another number of bytes.
+    """
+
+    def __cinit__(self):
+        self.net = NULL
+
+    def __init__(self, int players, bytes weights):
+        if not 2 <= players <= 5:
+            raise ValueError(f"expected 2 to 5 players: {players}")
+        if len(weights) != NET_BYTES:
+            raise ValueError(f"expected {NET_BYTES} bytes of weights: {len(weights)}")
+        self.players = players
+        self.net = <Net*>malloc(NET_BYTES)
+        if self.net == NULL:
+            raise MemoryError
+        memcpy(self.net, <const uint8_t*>weights, NET_BYTES)
+
+    def __dealloc__(self):
+        free(self.net)
+
+    cdef int must_fit(self, int players) except -1:
+        if players != self.players:
+            raise ValueError(f"expected a network for {players} players: it is for {self.players}")
+        return 0
+
+    @property
+    def weights(self) -> bytes:
+        """The weights as bytes: little-endian whole numbers in the order of network.h."""
+        return (<uint8_t*>self.net)[:NET_BYTES]
+
+    def __reduce__(self):
+        return Network, (self.players, self.weights)
+
+
+def rated_moves(Round round_, Network network) -> list:
+    """The moves that the learned player looks at, with their values.
+
+    Args:
+        round_: a round that is not over; the acting hand is known.
+        network: for this number of players.
+
+    Returns:
+        (move code, expected final margin in points), in no order.
+
+    Raises:
+        ValueError: the round is over, the acting hand is hidden, or the network is for
+            another number of players.
+    """
+    cdef Rated* rated
+    cdef uint32_t* scratch
+    cdef int n
+    cdef double unit
+    network.must_fit(round_.state.players)
+    if round_.state.end:
+        raise ValueError("the round is over")
+    round_._open_turn()
+    unit = 1.0 / ((round_.state.players - 1) * <double>POINT)
+    rated = <Rated*>malloc(MAX_CANDIDATES * sizeof(Rated))
+    scratch = <uint32_t*>malloc(MAX_LISTED * sizeof(uint32_t))
+    try:
+        if rated == NULL or scratch == NULL:
+            raise MemoryError
+        n = rate_moves(network.net, &round_.state, &round_.seen, scratch, rated)
+        return [(rated[k].move, rated[k].value * unit) for k in range(n)]
+    finally:
+        free(rated)
+        free(scratch)
