@@ -4,34 +4,38 @@
 
 The rule by which an ending is there, and no other: rounds are played from the deals of the seeds
 1, 2, 3, ... at every kind of table, each move the planner's or (one in `RANDOM_ONE_IN`) a random
-one. Of each round, the last position is kept in which
+one. Of each round, the first position is kept in which
 
 - at most `MOST_CARDS` cards are left, in the hands and in the active set,
 - the solver needs at least `LEAST_NODES` and at most `MOST_NODES` positions (fewer are endings in
   which there is next to nothing to see, more are too slow for a test),
 - the value does not depend on the cut after 1000 moves (playouts are cut before),
-- the best move is better than the second by at least one point of the own margin,
+- the best move is better than the second by at least `LEAST_GAP` points of the own margin,
 
-until there are `EACH` of every kind of table. No searcher is asked: what they cannot find stays.
+until there are `EACH` of every kind of table; then, since the planner finds most of these, as many
+(of later seeds) in which the planner's move is another. No searcher is asked: what they cannot
+find stays.
 """
 
 from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterator
 
 from helpers import TABLES, opening
 
-from bigtop.core.endings import EndingTooBigError, Solution, solve, solve_all
+from bigtop.core.endings import EndingTooBigError, solve, solve_all
 from bigtop.core.policy import choose
 from bigtop.core.rng import Rng
 from bigtop.core.state import Round
 from bigtop.notation import Position, format_move
 
-EACH = 48
+EACH = 30
 MOST_CARDS = 14
 LEAST_NODES = 20
-MOST_NODES = 6_000
+MOST_NODES = 10_000
+LEAST_GAP = 1.0
 RANDOM_ONE_IN = 5
 
 
@@ -40,58 +44,57 @@ def margin(points: tuple[int, ...], seat: int) -> float:
     return points[seat] - (sum(points) - points[seat]) / (len(points) - 1)
 
 
-def cards_left(round_: Round) -> int:
-    return len(round_.active) + sum(len(round_.hand(seat)) for seat in range(round_.players))
-
-
 def gap(round_: Round) -> float:
     """By how much the best move is better than the second for the seat to move, in points."""
     margins = sorted(margin(points, round_.turn) for _, points in solve_all(round_, MOST_NODES))
     return margins[-1] - margins[-2] if len(margins) > 1 else 0.0
 
 
-def solved(round_: Round) -> Solution | None:
-    """The solution of a position that the rule keeps."""
-    if round_.end or round_.start >= 0 or cards_left(round_) > MOST_CARDS:
+def ending(round_: Round) -> dict[str, object] | None:
+    """The line of a position that the rule keeps, whatever the planner plays there."""
+    cards = len(round_.active) + sum(len(round_.hand(seat)) for seat in range(round_.players))
+    if round_.start >= 0 or cards > MOST_CARDS:
         return None
     try:
         found = solve(round_, MOST_NODES)
     except EndingTooBigError:
         return None
-    if not found.settled or found.nodes < LEAST_NODES or gap(round_) < 1:
+    if not found.settled or found.nodes < LEAST_NODES or gap(round_) < LEAST_GAP:
         return None
-    return found
+    return {
+        "position": str(Position.from_round(round_)),
+        "move": format_move(found.move),
+        "points": found.points,
+        "nodes": found.nodes,
+        "gap": round(gap(round_), 2),
+        "planner": format_move(choose(round_, "planner", Rng(0))),
+    }
 
 
-def ending(players: int, forced_pass: bool, seed: int) -> dict[str, object] | None:
-    """The ending of the round of a seed, if it has one."""
+def endings(players: int, forced_pass: bool, seed: int) -> Iterator[dict[str, object]]:
+    """The lines of the round of a seed, first position first."""
     round_ = opening(players, seed, forced_pass)
     draw, rng = random.Random(seed), Rng(seed)
-    line: dict[str, object] | None = None
     while not round_.end:
-        found = solved(round_)
-        if found is not None:
-            line = {
-                "position": str(Position.from_round(round_)),
-                "move": format_move(found.move),
-                "points": found.points,
-                "nodes": found.nodes,
-                "gap": round(gap(round_), 2),
-            }
+        line = ending(round_)
+        if line is not None:
+            yield line
         policy = "planner" if draw.randrange(RANDOM_ONE_IN) else "random"
         round_.play(choose(round_, policy, rng))
-    return line
 
 
 def main() -> None:
     for players, forced_pass in TABLES:
-        kept = seed = 0
-        while kept < EACH:
-            seed += 1
-            line = ending(players, forced_pass, seed)
-            if line is not None:
-                kept += 1
-                print(json.dumps(line))
+        seed = 0
+        for hard in (False, True):
+            kept = 0
+            while kept < EACH:
+                seed += 1
+                for line in endings(players, forced_pass, seed):
+                    if not hard or line["move"] != line["planner"]:
+                        print(json.dumps(line), flush=True)
+                        kept += 1
+                        break
 
 
 if __name__ == "__main__":
