@@ -11,7 +11,7 @@ class Solution(NamedTuple):
     depth: int
     settled: bool
 
-def solve(round_: Round, nodes: int = 1_000_000) -> Solution: ...
+def solve(round_: Round, nodes: int = 1_000_000, kind: bool = False) -> Solution: ...
 def solve_all(
-    round_: Round, nodes: int = 1_000_000, folded: bool = True
+    round_: Round, nodes: int = 1_000_000, kind: bool = False, folded: bool = True
 ) -> list[tuple[int, tuple[int, ...]]]: ...

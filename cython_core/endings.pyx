@@ -24,18 +24,21 @@ The tie rule. A seat compares what two moves lead to by, in this order,
    fewer, so that nobody goes round in circles for chips that all get alike.
 What is still equal is equal in the points of every seat, so that the value of a position
 depends on no order of moves; of such moves the answer is the first in canonical order.
+
+With three or more players another rule can give another value, since what is the same to a
+seat need not be so to the others. How much hangs on it shows when 2. is turned round
+(`kind`: the higher margin of the others). With two players nothing does.
 """
 from typing import NamedTuple
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int16_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from .cards cimport MAX_PLAYERS
 from .moves cimport MAX_LISTED, list_moves
 from .rng cimport mixed
-from .search cimport margin_units
 from .state cimport (
     MAX_MOVES_MADE, NOBODY, RUNNING, SCOUT, SCOUT_SHOW, SHOW, Round, State, move_kind, seat_after,
     state_copy, state_play, state_points,
@@ -70,8 +73,8 @@ class Solution(NamedTuple):
         points: of each seat at the end of the round.
         nodes: different positions that can be reached, this one included.
         depth: how many moves the induction looked ahead.
-        settled: whether looking further changes nothing; if not, the value depends on the
-            cut after 1000 moves.
+        settled: whether looking further changes nothing, here and in all that can be reached;
+            if not, the value may hang on how many moves are left before the cut.
     """
 
     move: int
@@ -87,6 +90,7 @@ class Solution(NamedTuple):
 cdef struct Graph:
     int players
     bint folded            # equal positions share a node; else only the same one
+    bint kind              # ties: the higher margin of the others, see the tie rule
     uint8_t forced_pass
     int key_bytes          # a multiple of 8
     uint8_t* keys
@@ -233,20 +237,20 @@ cdef long find_node(Graph* g, const uint8_t* key, bint add) noexcept nogil:
     return g.used - 1
 
 
-cdef inline bint better(const int* a, const int* b, int seat, const State* s) noexcept nogil:
+cdef inline bint better(const int* a, const int* b, int seat, const State* s,
+                        bint kind) noexcept nogil:
     """Whether a seat prefers the points a to the points b: the tie rule of the module."""
-    cdef int other = seat, total = 0, i
-    cdef int mine = margin_units(s, seat, a), before = margin_units(s, seat, b)
-    if mine != before:
-        return mine > before
-    for _ in range(s.players - 1):
+    cdef int more[MAX_PLAYERS]
+    cdef int other = seat, total = 0, i, gain
+    for i in range(MAX_PLAYERS):  # zeros behind the last seat
+        more[i] = a[i] - b[i]
+        total += more[i]
+    gain = s.players * more[seat] - total  # margin_units of the difference
+    for _ in range(s.players - 1):  # all gains add up to 0: the last needs no look
+        if gain:
+            return (gain > 0) == (other == seat or kind)
         other = seat_after(s, other)
-        mine = margin_units(s, other, a)
-        before = margin_units(s, other, b)
-        if mine != before:
-            return mine < before
-    for i in range(s.players):
-        total += a[i] - b[i]
+        gain = s.players * more[other] - total
     return total < 0
 
 
@@ -280,7 +284,7 @@ cdef int expand(Graph* g, uint32_t node, uint32_t* moves) noexcept nogil:
         state_play(&after, moves[k])
         if after.end != RUNNING:
             to_come(&s, &after, points)
-            if not ended or better(points, best, s.turn, &s):
+            if not ended or better(points, best, s.turn, &s, g.kind):
                 memcpy(best, points, sizeof(best))
             ended = True
             continue
@@ -352,7 +356,7 @@ cdef bint work_out(Graph* g, uint32_t node, const State* table) noexcept nogil:
         base = 1 if g.folded and not (kind == SCOUT and g.players == 2) else 0
         add_step(g, g.value + <size_t>(g.edges[e] & (MOST_NODES - 1)) * g.players, kind, turn,
                  key[OWNER], key[ACTIVE], base, points)
-        if not found or better(points, best, turn, table):
+        if not found or better(points, best, turn, table, g.kind):
             memcpy(best, points, sizeof(best))
         found = True
     for i in range(g.players):
@@ -436,7 +440,7 @@ cdef void release(Graph* g) noexcept nogil:
     free(g.marked)
 
 
-cdef _solved(Round round_, nodes, bint folded):
+cdef _solved(Round round_, nodes, bint kind, bint folded):
     """The points that each move leads to, in canonical order, and the solution."""
     cdef Graph g
     cdef const State* s = &round_.state
@@ -458,6 +462,7 @@ cdef _solved(Round round_, nodes, bint folded):
     memset(best, 0, sizeof(best))
     g.players = s.players
     g.folded = folded
+    g.kind = kind
     g.forced_pass = s.forced_pass
     g.most = nodes
     cards = s.active_size
@@ -506,7 +511,7 @@ cdef _solved(Round round_, nodes, bint folded):
             else:
                 for seat in range(s.players):
                     points[seat] = state_points(&after, seat)
-            if k == 0 or better(points, best, s.turn, s):
+            if k == 0 or better(points, best, s.turn, s, kind):
                 memcpy(best, points, sizeof(best))
                 chosen = k
             answers.append((moves[k], tuple([points[seat] for seat in range(s.players)])))
@@ -517,7 +522,7 @@ cdef _solved(Round round_, nodes, bint folded):
         release(&g)
 
 
-def solve(Round round_, nodes=1_000_000) -> Solution:
+def solve(Round round_, nodes=1_000_000, bint kind=False) -> Solution:
     """The best move of an open position, and the points that it leads to.
 
     Every seat is taken to maximise its own margin (its points of the round minus the mean
@@ -528,6 +533,7 @@ def solve(Round round_, nodes=1_000_000) -> Solution:
         round_: after the flip phase, all hands known.
         nodes: how many different positions may be reached, at most; each takes some hundred
             bytes.
+        kind: the other tie rule: see the module.
 
     Raises:
         EndingTooBigError: there are more; no part of an answer is given then.
@@ -535,15 +541,16 @@ def solve(Round round_, nodes=1_000_000) -> Solution:
             nodes.
         MemoryError: no room for that many.
     """
-    return _solved(round_, nodes, True)[1]
+    return _solved(round_, nodes, kind, True)[1]
 
 
-def solve_all(Round round_, nodes=1_000_000, bint folded=True) -> list:
+def solve_all(Round round_, nodes=1_000_000, bint kind=False, bint folded=True) -> list:
     """What every move leads to; see `solve`.
 
     Args:
         round_: after the flip phase, all hands known.
         nodes: how many different positions may be reached.
+        kind: the other tie rule.
         folded: store positions once that are equal by turning seats or rows round. False
             takes many times the nodes for the same answer: it is there to show that.
 
@@ -554,4 +561,4 @@ def solve_all(Round round_, nodes=1_000_000, bint folded=True) -> list:
     Raises:
         as `solve`.
     """
-    return _solved(round_, nodes, folded)[0]
+    return _solved(round_, nodes, kind, folded)[0]

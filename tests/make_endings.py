@@ -10,7 +10,8 @@ one. Of each round, the first position is kept in which
 - the solver needs at least `LEAST_NODES` and at most `MOST_NODES` positions (fewer are endings in
   which there is next to nothing to see, more are too slow for a test),
 - the value does not depend on the cut after 1000 moves (playouts are cut before),
-- the best move is better than the second by at least `LEAST_GAP` points of the own margin,
+- the best move is better than the second by at least `LEAST_GAP` points of the own margin, under
+  either tie rule (else a searcher may be right that takes the others' ties otherwise),
 
 until there are `EACH` of every kind of table; then, since the planner finds most of these, as many
 (of later seeds) in which the planner's move is another. No searcher is asked: what they cannot
@@ -44,9 +45,10 @@ def margin(points: tuple[int, ...], seat: int) -> float:
     return points[seat] - (sum(points) - points[seat]) / (len(points) - 1)
 
 
-def gap(round_: Round) -> float:
+def gap(round_: Round, kind: bool = False) -> float:
     """By how much the best move is better than the second for the seat to move, in points."""
-    margins = sorted(margin(points, round_.turn) for _, points in solve_all(round_, MOST_NODES))
+    moves = solve_all(round_, MOST_NODES, kind)
+    margins = sorted(margin(points, round_.turn) for _, points in moves)
     return margins[-1] - margins[-2] if len(margins) > 1 else 0.0
 
 
@@ -60,6 +62,9 @@ def ending(round_: Round) -> dict[str, object] | None:
     except EndingTooBigError:
         return None
     if not found.settled or found.nodes < LEAST_NODES or gap(round_) < LEAST_GAP:
+        return None
+    other = solve(round_, MOST_NODES, kind=True)
+    if not other.settled or other.move != found.move or gap(round_, kind=True) < LEAST_GAP:
         return None
     return {
         "position": str(Position.from_round(round_)),
