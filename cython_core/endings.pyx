@@ -522,7 +522,7 @@ cdef _solved(Round round_, nodes, bint kind, bint folded):
         release(&g)
 
 
-def solve(Round round_, nodes=1_000_000, bint kind=False) -> Solution:
+def solve(Round round_ not None, nodes=1_000_000, bint kind=False) -> Solution:
     """The best move of an open position, and the points that it leads to.
 
     Every seat is taken to maximise its own margin (its points of the round minus the mean
@@ -544,7 +544,7 @@ def solve(Round round_, nodes=1_000_000, bint kind=False) -> Solution:
     return _solved(round_, nodes, kind, True)[1]
 
 
-def solve_all(Round round_, nodes=1_000_000, bint kind=False, bint folded=True) -> list:
+def solve_all(Round round_ not None, nodes=1_000_000, bint kind=False, bint folded=True) -> list:
     """What every move leads to; see `solve`.
 
     Args:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
@@ -18,6 +18,7 @@ from helpers import (
     TABLE_NAMES,
     TABLES,
     hands,
+    opening,
     plain,
     random_row,
     sized,
@@ -236,7 +237,7 @@ def test_a_circle_that_nobody_wants_to_go_on_in_is_settled() -> None:
     found = solve(round_)
     assert (found.settled, found.depth) == (True, 20)
     near = [solve_all(cut_after(round_, left)) for left in range(1, 31)]
-    assert near[4] != near[-1]
+    assert near[0] != near[-1]
     assert near[19:] == [solve_all(round_)] * 11
 
 
@@ -322,23 +323,86 @@ def found_by(spec: str, lines: list[dict[str, Any]]) -> list[bool]:
     """Whether an engine, given the open position, plays the solver's move."""
     engine = make_engine(spec)
     return [
-        engine.answer(Position.parse(line["position"]), seed=1, memory=64).move == line["move"]
+        engine.answer(Position.parse(line["position"]), seed=1, memory=32).move == line["move"]
         for line in lines
     ]
 
 
-# What `ismcts` needs a long time for, by position, and why. All else it finds with a million
-# simulations, most of it with a thousand.
-NOT_FOUND: dict[str, str] = {}
+FEW, MANY = 1_000, 64_000
+
+# What ismcts does not find with MANY simulations, by the hands, and why. Both are a matter of time,
+# not of moves that it never looks at: in trees as small as these no move is left out for long.
+NOT_FOUND = {
+    "85.97/26.3T.47.T2.39": (
+        "The best move, a Scout, is worth -5 if planners play on, and 5 if seat 1 shows four cards "
+        "next, the planner's third choice. A show at hand is worth 0. The prior of the Scout is "
+        "small, and after its first bad playouts it is seldom tried: 500,000 simulations find it."
+    ),
+    "21.71/8T.18/48.5T/31": (
+        "The best Scout is good only since seat 2 does better not to go out at once: worth a third "
+        "of a point to it, and seen by whoever plays the next nine moves right. Until then going "
+        "out looks better by more than a point, so that it takes nearly all visits, and all Scouts "
+        "look alike: 20,000,000 simulations do not find it."
+    ),
+}
 
 
 def test_ismcts_finds_the_moves() -> None:
-    """The searcher converges to max^n in a small tree: what it misses with few simulations it finds
-    with more, but for the named."""
-    left = ENDINGS[:: sized(1, 10)]
-    missed = []
-    for sims in (1_000, 4_000, 16_000, 64_000, 250_000, 1_000_000)[: sized(6, 1)]:
-        found = found_by(f"ismcts:sims={sims}", left)
-        left = [line for line, hit in zip(left, found, strict=True) if not hit]
-        missed.append(len(left))
-    print(missed, [line["position"][:40] for line in left])
+    """Given the open position it comes to play as max^n does: what it misses with few simulations
+    it finds with more, but for the named."""
+    asked = ENDINGS[:: sized(1, 12)]
+    found = found_by(f"ismcts:sims={FEW}", asked)
+    assert sum(found) >= 0.93 * len(asked)
+    hard = [line for line, hit in zip(asked, found, strict=True) if not hit][: sized(40, 1)]
+    found = found_by(f"ismcts:sims={MANY}", hard)
+    missed = [line["position"] for line, hit in zip(hard, found, strict=True) if not hit]
+    assert {position.split()[0] for position in missed} <= NOT_FOUND.keys()
+
+
+def test_flat_finds_most_of_the_moves_whatever_its_budget() -> None:
+    """It plays out by planners, who do not roll dice: with all hands open the second playout of a
+    move is the first one again, and what the first tells wrongly no budget puts right."""
+    asked = ENDINGS[:: sized(1, 12)]
+    found = found_by("flat:sims=500", asked)
+    assert sum(found) >= 0.85 * len(asked)
+    assert found == found_by("flat:sims=1500", asked)
+    for line in asked[::10]:
+        said = make_engine("flat:sims=500").answer(Position.parse(line["position"]), seed=1)
+        assert {move.margin_se for move in said.lines if move.visits > 1} == {0.0}
+
+
+# Refusals -------------------------------------------------------------------------------------
+
+
+def test_the_budget_counts_positions_and_no_answer_is_given_beyond_it() -> None:
+    line = max(ENDINGS, key=lambda line: int(line["nodes"]))
+    round_ = Position.parse(line["position"]).round
+    assert solve(round_, line["nodes"]).nodes == line["nodes"]
+    for ask in (solve, solve_all):
+        with pytest.raises(EndingTooBigError, match=f"at most {line['nodes'] - 1} positions"):
+            ask(round_, line["nodes"] - 1)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=TABLE_NAMES)
+def test_a_whole_round_is_too_big(table: tuple[int, bool]) -> None:
+    round_ = opening(table[0], 1, table[1])
+    while round_.start >= 0:
+        round_.play(round_.moves()[0])
+    with pytest.raises(EndingTooBigError, match=r"positions \(\d\d cards are left\)"):
+        solve(round_, sized(20_000, 500))
+
+
+@pytest.mark.parametrize("ask", [solve, solve_all])
+def test_what_cannot_be_asked(ask: Callable[..., object]) -> None:
+    ending = Position.parse(ENDINGS[0]["position"])
+    with pytest.raises(ValueError, match="the round is over"):
+        ask(Round(hands("-/12"), captured=(1, 1)))
+    with pytest.raises(ValueError, match="expected known hands"):
+        ask(Round(hands("12.34/x.56")))
+    with pytest.raises(ValueError, match="after the flip phase"):
+        ask(opening(3, 1))
+    for nodes in (0, -1, 1 << 30):
+        with pytest.raises(ValueError, match="nodes"):
+            ask(ending.round, nodes)
+    with pytest.raises(TypeError):
+        ask(None)
