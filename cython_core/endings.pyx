@@ -46,7 +46,7 @@ from .state cimport (
 
 cdef enum:
     KEY_MOST = 64          # header and 45 cards, padded
-    BATCH = 4096           # positions or sweeps between two looks at interrupts
+    BATCH = 4096           # positions between two looks at interrupts
     MOST_NODES = 1 << 30   # an edge has 30 bits for its position
     EDGE_SHIFT = 30
     NO_ROOM = -1           # no memory
@@ -443,7 +443,8 @@ cdef void release(Graph* g) noexcept nogil:
 cdef _solved(Round round_, nodes, bint kind, bint folded):
     """The points that each move leads to, in canonical order, and the solution."""
     cdef Graph g
-    cdef const State* s = &round_.state
+    cdef State now = round_.state  # others may play on in it while this works
+    cdef const State* s = &now
     cdef State after
     cdef uint32_t* moves = NULL
     cdef uint8_t key[KEY_MOST]
