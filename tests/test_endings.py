@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -68,7 +69,7 @@ def bare(state: twin.Round) -> twin.Round:
     )
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=100_000)
 def steps(state: twin.Round) -> tuple[tuple[str, Points, twin.Round | None], ...]:
     """The moves of a bare position: what each pays, to the end if it ends the round."""
     found = []
@@ -165,7 +166,7 @@ def small(table: tuple[int, bool], most: int) -> Iterator[Round]:
 @pytest.mark.parametrize("table", TABLES, ids=TABLE_NAMES)
 def test_every_value_is_what_the_definition_says(table: tuple[int, bool]) -> None:
     """As far from the cut as it matters, and a few moves before it; under either tie rule."""
-    for round_ in islice(small(table, 150), sized(16, 2)):
+    for round_ in islice(small(table, 150), sized(12, 2)):
         for kind in (False, True):
             found = solve(round_, kind=kind)
             assert found.settled
@@ -177,7 +178,7 @@ def test_every_value_is_what_the_definition_says(table: tuple[int, bool]) -> Non
 
 @pytest.mark.parametrize("table", TABLES, ids=TABLE_NAMES)
 def test_positions_that_are_taken_for_one_are_worth_the_same(table: tuple[int, bool]) -> None:
-    for round_ in islice(small(table, 4_000), sized(60, 5)):
+    for round_ in islice(small(table, 4_000), sized(30, 3)):
         for kind in (False, True):
             assert solve_all(round_, kind=kind) == solve_all(round_, kind=kind, folded=False)
 
@@ -228,7 +229,7 @@ def test_rounds_in_circles_near_their_cut(number: int) -> None:
 def test_rounds_in_circles_far_from_their_cut(number: int) -> None:
     """As `..._near_their_cut`, until the first of them is settled: some minutes."""
     round_ = circle(number)
-    for left in (8, 16, 20, 21, 25):
+    for left in (8, 21):
         assert named(solve_all(cut_after(round_, left))) == by_definition(round_, left)
 
 
@@ -292,14 +293,22 @@ def test_ties_at_last_go_to_the_first_move_in_canonical_order() -> None:
 # The endings in store, and the searchers ------------------------------------------------------
 
 
+def test_there_are_endings_of_every_kind() -> None:
+    """At least 200 of as many rounds, with a planner that is often wrong."""
+    texts = {line["position"] for line in ENDINGS}
+    kinds = Counter((text.split()[0].count("/") + 1, text.split()[3] == "f") for text in texts)
+    assert kinds.keys() == set(TABLES)
+    assert min(kinds.values()) >= 40
+    assert len(texts) == len(ENDINGS) >= 200
+    assert sum(line["move"] != line["planner"] for line in ENDINGS) >= 100
+
+
 def test_the_endings_are_what_the_solver_says() -> None:
-    """And `make_endings.py` of them: at least 200, every kind of table, chosen by its rule."""
-    found = dict.fromkeys(TABLES, 0)
-    for line in ENDINGS:
+    """And the rule of `make_endings.py` holds of them."""
+    for line in ENDINGS[:: sized(1, 12)]:
         position = Position.parse(line["position"])
         assert str(position) == line["position"]
         round_ = position.round
-        found[round_.players, round_.forced_pass] += 1
         best = solve(round_, line["nodes"])
         assert best.settled
         assert (format_move(best.move), list(best.points)) == (line["move"], line["points"])
@@ -315,15 +324,13 @@ def test_the_endings_are_what_the_solver_says() -> None:
             if not kind:
                 assert round(mine - max(margins.values()), 2) == line["gap"]
         assert tokens([choose(round_, "planner", Rng(0))]) == [line["planner"]]
-    assert min(found.values()) >= 40
-    assert sum(line["move"] != line["planner"] for line in ENDINGS) >= 100
 
 
 def found_by(spec: str, lines: list[dict[str, Any]]) -> list[bool]:
     """Whether an engine, given the open position, plays the solver's move."""
     engine = make_engine(spec)
     return [
-        engine.answer(Position.parse(line["position"]), seed=1, memory=32).move == line["move"]
+        engine.answer(Position.parse(line["position"]), seed=1, memory=8).move == line["move"]
         for line in lines
     ]
 
