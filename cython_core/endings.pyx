@@ -27,7 +27,7 @@ depends on no order of moves; of such moves the answer is the first in canonical
 
 With three or more players another rule can give another value, since what is the same to a
 seat need not be so to the others. How much hangs on it shows when 2. is turned round
-(`kind`: the higher margin of the others). With two players nothing does.
+(`kind`: the higher margin of the others). With two players no margin does.
 """
 from typing import NamedTuple
 
