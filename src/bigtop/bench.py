@@ -55,9 +55,9 @@ SIGNATURE_SIMS = 400
 SIGNATURE_ROUNDS = 50
 """Rounds of each policy and number of players in the signature."""
 
-RUNS = {False: 11, True: 3}
+RUNS = {False: 15, True: 3}
 """How often each work is done, without and with `quick`."""
-SEARCH_SIMS = 1500
+SEARCH_SIMS = 1000
 """Simulations for each position when searches are measured."""
 MEMORY = 256
 """Megabytes that a search may use: the default of the command line, more than these budgets
@@ -137,7 +137,8 @@ def _first_long_round(players: int) -> tuple[list[Round], list[Round]]:
     while True:
         rng = stream(players, number)
         round_ = deal(players, rng)
-        flips, moves = [], []
+        flips: list[Round] = []
+        moves: list[Round] = []
         while not round_.end:
             (moves if round_.start < 0 else flips).append(round_.copy())
             round_.play(choose(round_, "planner", rng))
@@ -404,8 +405,9 @@ def read_report(text: str) -> dict[str, Any]:
         if not isinstance(metric, dict) or not isinstance(metric.get("unit"), str):
             raise ReportError(f"expected value and unit for {_brief(name)}: {_brief(metric)}")
         for key in ("value", "min", "max"):
-            rate = metric.get(key, metric.get("value"))
-            if type(rate) not in (int, float) or not LEAST_RATE <= rate <= MOST_RATE:
+            rate: Any = metric.get(key, metric.get("value"))
+            known = isinstance(rate, int | float) and not isinstance(rate, bool)
+            if not known or not LEAST_RATE <= rate <= MOST_RATE:
                 raise ReportError(
                     f"expected {LEAST_RATE:g} to {MOST_RATE:g} for {key!r} of {_brief(name)}: "
                     f"{_brief(rate)}"
