@@ -19,7 +19,7 @@ from bigtop.cli.common import (
 )
 
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, " "))
-ROW = "  {:<15} {:>7} {:<15} {:>8}  {:<11}"
+ROW = "  {:<15} {:>7} {:<15} {:>8} {:>8}"
 
 
 @click.command()
@@ -38,9 +38,12 @@ def bench(
 ) -> None:
     """Speed on fixed positions of 2 to 5 players, and the signature.
 
-    Each work is done several times with a fixed budget; shown are the median of the rates and
-    their range. The signature is a number that only a change of what is played or computed
-    moves: it is the same on every machine, with every build, on any number of threads.
+    Each work is done several times with a fixed budget; shown are the median of the rates, the
+    slowest and the fastest run. --compare adds the ratio of the medians, that of the fastest
+    runs, which a busy machine changes least, and the range of the ratios of any two runs.
+
+    The signature is a number that only a change of what is played or computed moves: it is the
+    same on every machine, with every build, on any number of threads.
 
     BIGTOP_ISA=v1, v3 or v4 in the environment forces one build of the core; else the best that
     the machine can run is loaded. To measure a change, keep the output of `bigtop bench --json`
@@ -54,8 +57,8 @@ def bench(
     \b
     JSON: signature, recorded (what it should be), threads, runs, isa, isas (that can be loaded),
     python, machine, metrics: {name: {value, unit, min, max, runs}}, peak_memory: {value, unit},
-    seconds; with --compare also compare: {same_signature, ratios: {name: {value, min, max}},
-    unlike: {name: [before, now]} (what else differs: threads, isa)}.
+    seconds; with --compare also compare: {same_signature, ratios: {name: {value, fastest, min,
+    max}}, unlike: {name: [before, now]} (what else differs: threads, isa)}.
     """
     from bigtop.bench import Bench
     from bigtop.bench import compare as compared
@@ -131,15 +134,16 @@ def _text(report: Mapping[str, Any], comparison: Mapping[str, Any] | None) -> st
     ]
     ratios = {} if comparison is None else comparison["ratios"]
     if report["metrics"]:
-        head = ROW.format("", "median", "", "slowest", "fastest run")
-        lines.append(head + ("  now / before" if ratios else ""))
+        head = ROW.format("", "median", "", "slowest", "fastest")
+        lines.append((head + ("  now/before  fastest  any two runs" if ratios else "")).rstrip())
     for name, metric in report["metrics"].items():
         factor, prefix = next(p for p in PREFIXES if metric["value"] >= p[0] or p[0] == 1)
         value, low, high = (f"{metric[key] / factor:#.4g}" for key in ("value", "min", "max"))
         line = ROW.format(name, value, f"{prefix} {metric['unit']}", low, high)
         if name in ratios:
             ratio = ratios[name]
-            line += f"  {ratio['value']:.3f} ({ratio['min']:.2f} to {ratio['max']:.2f})"
+            line += f"  {ratio['value']:>10.3f}  {ratio['fastest']:>7.3f}"
+            line += f"  {ratio['min']:.2f} to {ratio['max']:.2f}"
         lines.append(line.rstrip())
     memory, signature = report["peak_memory"], report["signature"]
     lines.append(ROW.format("peak memory", f"{memory['value']:.0f}", "  MB", "", "").rstrip())

@@ -424,8 +424,9 @@ def compare(now: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]
     """What has changed from one report to another.
 
     Returns:
-        `same_signature`; `ratios`: now over before of each metric that both have, as `value`,
-        and as `min` and `max` if the slowest run of one met the fastest of the other;
+        `same_signature`; `ratios`: now over before of each metric that both have, as `value` of
+        the medians, as `fastest` of the fastest runs (which a busy machine changes least), and
+        as `min` and `max` of the slowest run of one and the fastest of the other;
         `unlike`: what else differs, {name: [before, now]}, so that the ratios say less.
     """
     ratios = {}
@@ -435,6 +436,7 @@ def compare(now: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]
             continue
         ratios[name] = {
             "value": metric["value"] / other["value"],
+            "fastest": metric["max"] / other.get("max", other["value"]),
             "min": metric["min"] / other.get("max", other["value"]),
             "max": metric["max"] / other.get("min", other["value"]),
         }
