@@ -21,6 +21,7 @@ TRACEBACK_VARIABLE = "BIGTOP_TRACEBACK"
 """Environment variable: when set, a failure of Bigtop itself shows its Python traceback."""
 
 COMMANDS = {
+    "bench": "Speed, and a signature that only a change of behaviour moves.",
     "compliance": "Checks a program that speaks the engine protocol.",
     "deal": "A fresh position, as everybody or one seat sees it.",
     "engine": "Speaks the engine protocol on standard input and output.",

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from helpers import (
     FALSE_ALARM,
     TABLE_NAMES,
@@ -30,9 +31,10 @@ from helpers import (
     vectors,
 )
 
+from bigtop.cli.main import bigtop as command
 from bigtop.core.belief import Belief
 from bigtop.core.rng import Rng
-from bigtop.core.state import Round, cards_in_play, deck
+from bigtop.core.state import Round, cards_in_play, deal, deck
 from bigtop.engines import ENGINES, Answer, make_engine
 from bigtop.notation import Position, format_row
 
@@ -414,3 +416,63 @@ def test_nobody_uses_anothers_choice_of_the_flip_phase(name: str) -> None:
             said = answer(name, position.view(2), seed)
             kept = start.play("keep").play("keep").view(2)
             assert said == answer(name, kept, seed)
+
+
+def printed(*args: str) -> str:
+    result = CliRunner().invoke(command, args, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_what_is_printed_to_a_seat_tells_no_secret() -> None:
+    """A position with its history, drawn and as JSON, for every seat that sees no difference."""
+    told = 0
+    for seat, one, other in pairs(STEP):
+        for args in ([], ["--json"]):
+            texts = [
+                printed("show", position.history, "--view", str(seat), *args)
+                for position in (one, other)
+            ]
+            assert texts[0] == texts[1]
+        told += printed("show", one.history, "--json") != printed("show", other.history, "--json")
+    assert told > sized(60, 15), "the control: of full positions other things are printed"
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+def test_a_deal_as_a_seat_sees_it_tells_no_secret(
+    players: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other seats hold other cards (but for 1/2, which everybody knows the starter holds)."""
+    pick = random.Random(players)
+    true = deal(players, Rng(7))
+
+    def otherwise(seat: int) -> Round:
+        changed = [bytearray(row) for row in rows(true)]
+        places = [
+            (who, place)
+            for who, row in enumerate(changed)
+            for place, card in enumerate(row)
+            if who != seat and low(card) != 0x12
+        ]
+        held = {low(card) for row in changed for card in row}
+        cards = [low(changed[who][place]) for who, place in places]
+        cards += [card for card in deck(players) if card not in held | {0x12}]
+        pick.shuffle(cards)
+        for (who, place), card in zip(places, cards, strict=False):
+            changed[who][place] = turned(card) if pick.random() < 0.5 else card
+        return Round(
+            [bytes(row) for row in changed],
+            start=true.start,
+            tokens=true.tokens,
+            chips=true.chips,
+        )
+
+    for seat in range(players):
+        for args in (["--json"], []):
+            args = ["deal", "--players", str(players), "--seed", "7", *args]
+            seen, full = printed(*args, "--view", str(seat)), printed(*args)
+            with monkeypatch.context() as patched:
+                other = otherwise(seat)
+                patched.setattr("bigtop.core.state.deal", lambda players, rng, other=other: other)
+                assert printed(*args) != full
+                assert printed(*args, "--view", str(seat)) == seen

@@ -13,14 +13,17 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers import sized
 
 from bigtop.boards import Run, Seats, deals, play_board, tables
+from bigtop.engines import ENGINES
 from bigtop.match import MatchStanding
-from bigtop.record import check_record, parse_record
+from bigtop.record import GameRecord, check_record, parse_record
 from bigtop.runs import (
     FORFEIT_POINTS,
     LONGEST_LINE,
@@ -96,6 +99,30 @@ def test_boards_do_not_depend_on_each_other() -> None:
     together = play_chunk(run, 0, 6)
     alone = [play_chunk(run, board, 1) for board in (5, 0, 3)]
     assert [chunk.lines[0] for chunk in alone] == [together.lines[board] for board in (5, 0, 3)]
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_what_was_played_before_changes_nothing(name: str) -> None:
+    """Boards one by one, with new players each, or in another order with the same ones."""
+    searches = any(option.name == "sims" for option in ENGINES[name].options)
+    spec = f"{name}:sims={sized(20, 8)}" if searches else name
+    run = run_of(spec, "planner:scout=1.5")
+
+    def played(seats: Seats, boards: Sequence[int]) -> dict[int, list[GameRecord]]:
+        return {board: play_board(seats, board) for board in boards}
+
+    alone: dict[int, list[GameRecord]] = {}
+    for board in (0, 1, 2):
+        with Seats(run) as seats:
+            alone |= played(seats, [board])
+    with Seats(run) as seats:
+        for order in ([2, 0, 1], [1, 1, 0, 2]):
+            assert played(seats, order) == alone
+    with Seats(run_of("planner:scout=1.5", spec)) as seats:
+        other = played(seats, [0])
+    with Seats(run) as seats:
+        assert played(seats, [0]) != other
+        assert played(seats, [2])[2] == alone[2]
 
 
 def test_all_tables_of_a_board_have_the_same_deal_and_streams_of_their_own() -> None:
