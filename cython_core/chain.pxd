@@ -33,7 +33,6 @@ cdef class Worlds:
     cdef readonly int count
     cdef Seen seen
     cdef readonly Network network
-    cdef readonly double accepted
 
 
 cdef class Story:
@@ -41,8 +40,19 @@ cdef class Story:
     cdef Decision* decisions[5]
     cdef int count[5]
     cdef readonly Network network
-    cdef int viewer
+    cdef readonly int viewer
     cdef double seat_log(self, int seat, int model, const uint8_t* cards, double least,
                          uint32_t* scratch) noexcept nogil
-    cdef int64_t walk(self, const RngState* seed, int worlds, int settle, int apart,
-                      double (*weights)[MODELS], World* out, uint32_t* scratch) noexcept nogil
+
+
+cdef class Chain:
+    cdef readonly Story story
+    cdef RngState rng
+    cdef uint8_t cards[45]          # of the hidden places, in their order, then out of play
+    cdef int model[5]
+    cdef double logs[5]             # of what each seat did, its model's weight with it
+    cdef double weights[5][MODELS]  # logarithms
+    cdef uint32_t* scratch
+    cdef readonly int64_t steps
+    cdef readonly int64_t changes
+    cdef void step(self) noexcept nogil

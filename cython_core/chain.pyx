@@ -6,13 +6,13 @@ likelihoods.  The likelihood of a full round is the product over the seats of th
 that their models give to what they did; a seat's chances depend on its own hand and on what
 was public, so a change is judged by the seats whose hands it touches.
 """
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
 from .belief cimport know
 from .cards cimport ROW_BYTES
-from .models cimport MODEL_LEARNED, log_chance, plain_log
+from .models cimport log_chance, plain_log
 from .moves cimport MAX_LISTED
 from .rng cimport Rng, rng_below, rng_next, rng_shuffle_head, rng_split, turned_by
 from .state cimport (
@@ -203,45 +203,6 @@ cdef class Story:
         """By seat: how many decisions of it are weighed."""
         return [self.count[seat] for seat in range(self.knowledge.known.players)]
 
-    def draw(self, Rng rng, int worlds, int settle, int apart, prior=None) -> Worlds:
-        """Full rounds, drawn by the weighted belief.
-
-        Args:
-            rng: not advanced.
-            worlds: how many.
-            settle: steps of the chain before the first.
-            apart: steps between two.
-            prior: by seat, the weight of each model before its decisions are seen; None: all
-                alike.
-
-        Raises:
-            ValueError: no worlds.
-        """
-        cdef Worlds out = Worlds()
-        cdef double weights[5][MODELS]
-        cdef int seat, model
-        cdef uint32_t* scratch
-        cdef int64_t made
-        if worlds < 1:
-            raise ValueError(f"expected at least 1 world: {worlds}")
-        for seat in range(5):
-            for model in range(MODELS):
-                weights[seat][model] = plain_log(
-                    max(<double>prior[seat][model], 1e-9) if prior else 1.0)
-        out.worlds = <World*>malloc(worlds * sizeof(World))
-        scratch = <uint32_t*>malloc(MAX_LISTED * sizeof(uint32_t))
-        if out.worlds == NULL or scratch == NULL:
-            free(scratch)
-            raise MemoryError
-        out.count = worlds
-        out.seen = self.knowledge.seen
-        out.network = self.network
-        with nogil:
-            made = self.walk(&rng.state, worlds, settle, apart, weights, out.worlds, scratch)
-        out.accepted = made / <double>(settle + worlds * apart)
-        free(scratch)
-        return out
-
     cdef double seat_log(self, int seat, int model, const uint8_t* cards, double least,
                          uint32_t* scratch) noexcept nogil:
         """The logarithm of the chance of what a seat did, or something below `least`."""
@@ -260,102 +221,155 @@ cdef class Story:
                 break
         return total
 
-    cdef int64_t walk(self, const RngState* seed, int worlds, int settle, int apart,
-                      double (*weights)[MODELS], World* out, uint32_t* scratch) noexcept nogil:
-        """Run the chain; return how many of its steps changed something."""
-        cdef RngState rng = rng_split(seed, 0)
-        cdef Knowledge* k = &self.knowledge
-        cdef uint8_t cards[45]
+
+cdef class Chain:
+    """A chain over the hidden cards and the models of the other seats of a story.
+
+    Args:
+        story: what they did.
+        rng: not advanced.
+        prior: by seat, the weight of each model before its decisions are seen, 0 to 1; None:
+            all alike.
+
+    Raises:
+        ValueError: weights of another number of seats or models.
+    """
+
+    def __cinit__(self):
+        self.scratch = NULL
+
+    def __dealloc__(self):
+        free(self.scratch)
+
+    def __init__(self, Story story not None, Rng rng not None, prior=None):
+        cdef int seat, model
+        cdef const Knowledge* k = &story.knowledge
+        self.story = story
+        self.rng = rng_split(&rng.state, 0)
+        self.steps = self.changes = 0
+        self.scratch = <uint32_t*>malloc(MAX_LISTED * sizeof(uint32_t))
+        if self.scratch == NULL:
+            raise MemoryError
+        if prior is not None and [len(row) for row in prior] != [MODELS] * k.known.players:
+            raise ValueError(f"expected {MODELS} weights for each seat")
+        for seat in range(k.known.players):
+            for model in range(MODELS):
+                self.weights[seat][model] = plain_log(
+                    min(1.0, max(1e-9, <double>prior[seat][model])) if prior else 1.0)
+        memcpy(self.cards, k.unseen, 45)
+        rng_shuffle_head(&self.rng, self.cards, k.unseen_count, k.hidden)
+        for seat in range(5):
+            self.model[seat] = 0
+            self.logs[seat] = 0
+        for seat in range(k.known.players):
+            if seat != story.viewer:
+                for model in range(MODELS):
+                    if self.weights[seat][model] > self.weights[seat][self.model[seat]]:
+                        self.model[seat] = model
+                self.logs[seat] = self.weights[seat][self.model[seat]] + story.seat_log(
+                    seat, self.model[seat], self.cards, -1e300, self.scratch)
+
+    def walk(self, int steps) -> None:
+        """Go so many steps."""
+        with nogil:
+            for _ in range(steps):
+                self.step()
+
+    def draw(self, int count, int apart) -> Worlds:
+        """Full rounds, drawn by the weighted belief.
+
+        Args:
+            count: how many.
+            apart: steps of the chain before each.
+
+        Raises:
+            ValueError: none.
+        """
+        cdef Worlds out = Worlds()
+        cdef int k, i, seat
+        cdef const Knowledge* knowledge = &self.story.knowledge
+        if count < 1:
+            raise ValueError(f"expected at least 1 world: {count}")
+        out.worlds = <World*>malloc(count * sizeof(World))
+        if out.worlds == NULL:
+            raise MemoryError
+        out.count = count
+        out.seen = knowledge.seen
+        out.network = self.story.network
+        with nogil:
+            for k in range(count):
+                for _ in range(apart):
+                    self.step()
+                state_copy(&out.worlds[k].state, &knowledge.known)
+                for i in range(knowledge.hidden):
+                    (&out.worlds[k].state.row[0][0])[knowledge.places[i]] = self.cards[i]
+                for seat in range(5):
+                    out.worlds[k].model[seat] = <uint8_t>self.model[seat]
+        return out
+
+    cdef void step(self) noexcept nogil:
+        """Propose a change and make it, or not."""
+        cdef const Knowledge* k = &self.story.knowledge
         cdef uint8_t fresh[45]
-        cdef int model[5]
-        cdef double logs[5]
-        cdef double now, least
+        cdef double least
         cdef double changed[2]
         cdef int touched[2]
-        cdef int step, seat, other, i, j, n, what, switched = 0, players = k.known.players
-        cdef int steps = settle + worlds * apart, taken = 0, hidden = k.hidden
-        cdef int64_t made = 0
-        cdef uint64_t coins
-        cdef bint ok
-        memcpy(cards, k.unseen, 45)
-        rng_shuffle_head(&rng, cards, k.unseen_count, hidden)
-        for seat in range(players):
-            model[seat] = MODEL_LEARNED
-            logs[seat] = 0
-            if seat != self.viewer:
-                logs[seat] = (weights[seat][model[seat]]
-                              + self.seat_log(seat, model[seat], cards, -1e300, scratch))
-        for step in range(steps):
-            n = 0
-            memcpy(fresh, cards, 45)
-            coins = rng_next(&rng)
-            what = coins & 31
-            coins >>= 5
-            switched = -1
-            if hidden == 0 or what < 5:
-                # another model for a seat
-                seat = <int>rng_below(&rng, <uint32_t>players)
-                other = <int>rng_below(&rng, MODELS)
-                if seat != self.viewer and other != model[seat]:
-                    switched = other
-                    touched[0] = seat
-                    n = 1
-            elif what < 9:
-                # one card turned over
-                i = <int>rng_below(&rng, <uint32_t>hidden)
-                fresh[i] = turned_by(cards[i], 1)
+        cdef int seat, other, i, j, n = 0, what, switched = -1, hidden = k.hidden
+        cdef uint64_t coins = rng_next(&self.rng)
+        self.steps += 1
+        memcpy(fresh, self.cards, 45)
+        what = coins & 31
+        coins >>= 5
+        if hidden == 0 or what < 5:
+            # another model for a seat
+            seat = <int>rng_below(&self.rng, k.known.players)
+            other = <int>rng_below(&self.rng, MODELS)
+            if seat != self.story.viewer and other != self.model[seat]:
+                switched = other
+                touched[0] = seat
+                n = 1
+        elif what < 9:
+            # one card turned over
+            i = <int>rng_below(&self.rng, <uint32_t>hidden)
+            fresh[i] = turned_by(fresh[i], 1)
+            touched[0] = k.places[i] // ROW_BYTES
+            n = 1
+        elif what < 11:
+            # all hidden cards of a hand turned over
+            touched[0] = k.places[<int>rng_below(&self.rng, <uint32_t>hidden)] // ROW_BYTES
+            n = 1
+            for i in range(hidden):
+                if k.places[i] // ROW_BYTES == touched[0]:
+                    fresh[i] = turned_by(fresh[i], 1)
+        else:
+            # two cards change places, each with a new side up
+            i = <int>rng_below(&self.rng, <uint32_t>hidden)
+            j = <int>rng_below(&self.rng, <uint32_t>k.unseen_count)
+            if i != j:
+                fresh[i] = turned_by(self.cards[j], coins)
+                fresh[j] = turned_by(self.cards[i], coins >> 1)
                 touched[0] = k.places[i] // ROW_BYTES
                 n = 1
-            elif what < 11:
-                # all hidden cards of a hand turned over
-                touched[0] = k.places[<int>rng_below(&rng, <uint32_t>hidden)] // ROW_BYTES
-                n = 1
-                for i in range(hidden):
-                    if k.places[i] // ROW_BYTES == touched[0]:
-                        fresh[i] = turned_by(cards[i], 1)
-            else:
-                # two cards change places, each with a new side up
-                i = <int>rng_below(&rng, <uint32_t>hidden)
-                j = <int>rng_below(&rng, <uint32_t>k.unseen_count)
-                fresh[i] = turned_by(cards[j], coins)
-                fresh[j] = turned_by(cards[i], coins >> 1)
-                if i != j:
-                    touched[0] = k.places[i] // ROW_BYTES
-                    n = 1
-                    if j < hidden and k.places[j] // ROW_BYTES != touched[0]:
-                        touched[1] = k.places[j] // ROW_BYTES
-                        n = 2
-                else:
-                    fresh[i] = cards[i]
-            if n:
-                least = plain_log((1 + (rng_next(&rng) >> 11)) * (1.0 / 9007199254740992.0))
-                now = 0
-                for i in range(n):
-                    now += logs[touched[i]]
-                least += now
-                ok = True
-                for i in range(n):
-                    seat = touched[i]
-                    other = switched if switched >= 0 else model[seat]
-                    # what follows is at most 0
-                    changed[i] = weights[seat][other] + self.seat_log(
-                        seat, other, fresh, least - weights[seat][other], scratch)
-                    least -= changed[i]
-                    if least > 0:
-                        ok = False
-                        break
-                if ok:
-                    made += 1
-                    memcpy(cards, fresh, 45)
-                    for i in range(n):
-                        logs[touched[i]] = changed[i]
-                    if switched >= 0:
-                        model[touched[0]] = switched
-            if step >= settle and (step - settle) % apart == apart - 1:
-                state_copy(&out[taken].state, &k.known)
-                for i in range(hidden):
-                    (&out[taken].state.row[0][0])[k.places[i]] = cards[i]
-                for seat in range(5):
-                    out[taken].model[seat] = model[seat] if seat < players else 0
-                taken += 1
-        return made
+                if j < hidden and k.places[j] // ROW_BYTES != touched[0]:
+                    touched[1] = k.places[j] // ROW_BYTES
+                    n = 2
+        if n == 0:
+            return
+        # the logarithm of the likelihood that the changed seats must reach together
+        least = plain_log((1 + (rng_next(&self.rng) >> 11)) * (1.0 / 9007199254740992.0))
+        for i in range(n):
+            least += self.logs[touched[i]]
+        for i in range(n):
+            seat = touched[i]
+            other = switched if switched >= 0 else self.model[seat]
+            changed[i] = self.weights[seat][other] + self.story.seat_log(
+                seat, other, fresh, least - self.weights[seat][other], self.scratch)
+            least -= changed[i]
+            if least > 0:  # what the next seat adds is at most 0
+                return
+        self.changes += 1
+        memcpy(self.cards, fresh, 45)
+        for i in range(n):
+            self.logs[touched[i]] = changed[i]
+        if switched >= 0:
+            self.model[touched[0]] = switched

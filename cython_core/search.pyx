@@ -19,6 +19,7 @@ from .evaluate import rated_moves
 
 # streams of a search's generator
 cdef enum:
+    FINE = 1024
     STREAM_POOL = 1
     STREAM_WORLDS = 2
 
@@ -126,7 +127,7 @@ cdef class Root:
         if self.network is not None:
             values = dict(rated_moves(round_, self.network))
             best = sorted(values, key=lambda code: (-values[code], code))
-            ranked = ([(-8 * values[code], 0, code) for code in best]
+            ranked = ([(-FINE * values[code], 0, code) for code in best]
                       + [item for item in ranked if item[2] not in values])
         self.count = len(ranked)
         self.moves = <uint32_t*>malloc(self.count * sizeof(uint32_t))
@@ -175,6 +176,12 @@ cdef class Root:
         """The move codes, best first: by the planner's value, or those that the network has
         looked at by its value and then the rest by the planner's."""
         return [self.moves[i] for i in range(self.count)]
+
+    def values_ranked(self) -> list:
+        """What they are ordered by, in points: the planner's value, or the network's, the final
+        margin that it expects. The values of the two do not compare."""
+        unit = 8.0 if self.network is None else <double>FINE
+        return [self.values[i] / unit for i in range(self.count)]
 
     def lines(self) -> list:
         """What is known of each move, in the order of `moves_ranked`.

@@ -227,12 +227,20 @@ def _decide(search: Search, name: str) -> Answer:
     """The answer of a player that decides at once: its move, then the rest."""
     started = time.perf_counter()
     scout = float(search.options.get("scout", 1.0))
-    move = choose(search.round, name, Rng(search.seed), scout)
     values: dict[int, float] = {}
+    if name == "learned":
+        from bigtop.core.evaluate import rated_moves
+        from bigtop.weights import shipped
+
+        network = shipped(search.round.players)
+        move = choose(search.round, network, Rng(search.seed))
+        values = dict(rated_moves(search.round, network))
+    else:
+        move = choose(search.round, name, Rng(search.seed), scout)
     if name == "planner" and search.round.start < 0:
         values = dict(planner_values(search.round, scout))
     codes = sorted(
-        search.round.moves(), key=lambda code: (code != move, -values.get(code, 0.0), code)
+        search.round.moves(), key=lambda code: (code != move, -values.get(code, -math.inf if values else 0.0), code)
     )
     tokens = [search.position.token(code) for code in codes]
     return search.answer(
@@ -327,6 +335,62 @@ def _flat(search: Search) -> Answer:
         if search.stop.is_set():
             break
     return search.answer(started, _ranked(search, root), done, worlds)
+
+
+WORLDS = 400
+"""Sampled hands of `bigtop` at the most."""
+SETTLE = 300
+"""Steps of the chain of its belief before the first sample."""
+APART = 4
+"""Steps between two samples."""
+
+
+def _bigtop(search: Search) -> Answer:
+    """The evaluation's best few moves, played out on hands drawn by the weighted belief."""
+    from bigtop.core.chain import Chain, Story
+    from bigtop.core.flat import Flat
+    from bigtop.weights import shipped
+
+    started = time.perf_counter()
+    options = search.options
+    network = shipped(search.round.players)
+    rng = Rng(search.seed)
+    sims = int(options["sims"])
+    worlds = None
+    if search.round.start < 0 and not search.position.is_open:
+        plies = search.position.plies
+        story = Story(search.position.first, plies, search.round, network)
+        chain = Chain(story, rng.split(1))
+        chain.walk(int(options["settle"]))
+        worlds = chain.draw(int(options["worlds"]), int(options["apart"]))
+    root = Flat(search.round, rng, 1.0, search.game, network, worlds)
+    moves = root.moves_ranked()
+    values = root.values_ranked()
+    arms = list(range(min(len(moves), int(options["moves"]))))
+    trust = float(options["trust"])
+    phases, played, done = _phases(arms), 0, 0
+
+    def blended(arm: int) -> float:
+        line = root.lines()[arm]
+        weight = trust * played
+        if not line[1]:
+            return values[arm] - 1000
+        return float((line[1] * line[4] + weight * values[arm]) / (line[1] + weight))
+
+    for phase in range(phases):
+        step = max(1, (sims - done) // (phases - phase) // len(arms))
+        _play_worlds(search, root, arms, played, played + step)
+        played += step
+        lines = root.lines()
+        done = sum(line[1] for line in lines)
+        arms.sort(key=lambda arm: (-blended(arm), arm))
+        if phase + 1 < phases:
+            arms = arms[: (len(arms) + 1) // 2]
+    best = moves[arms[0]]
+    ranked = _ranked(search, root)
+    token = search.position.token(best)
+    ranked.sort(key=lambda line: line.move != token)
+    return search.answer(started, ranked, done, played)
 
 
 def _phases(arms: Sequence[int]) -> int:
@@ -514,7 +578,24 @@ ENGINES: dict[str, EngineInfo] = {
         ),
         EngineInfo("ismcts", "information-set Monte Carlo tree search", TREE_OPTIONS, _ismcts),
         EngineInfo(
-            "bigtop", "the strongest configuration: at present ismcts", TREE_OPTIONS, _ismcts
+            "learned",
+            "one move deep, by the learned evaluation",
+            (),
+            lambda search: _decide(search, "learned"),
+        ),
+        EngineInfo(
+            "bigtop",
+            "the strongest configuration",
+            (
+                SIMS,
+                TIME,
+                Option("moves", "6", "moves looked at, the evaluation's best", _count),
+                Option("worlds", "200", "sampled hands", _count),
+                Option("settle", "300", "steps", _count),
+                Option("apart", "4", "steps", _count),
+                Option("trust", "1.5", "weight of the evaluation", _cost),
+            ),
+            _bigtop,
         ),
     )
 }
