@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bigtop.cli.common import BadInput, count, drawn_seed, print_answer
-from bigtop.cli.running import canonical_specs, cores, plain, play, run_options, sequential_test
+from bigtop.cli.running import canonical_specs, crew, plain, play, run_options, sequential_test
 
 if TYPE_CHECKING:
     from bigtop.match import MatchStanding
@@ -39,6 +39,7 @@ def match(
     stop: str | None,
     record: str | None,
     workers: int | None,
+    cluster: str | None,
     budget: str,
     forced_pass: bool,
     seed: int | None,
@@ -65,18 +66,19 @@ def match(
         raise BadInput(f"--forced-pass: expected two players, got {players}")
     test = sequential_test(stop)
     engines = canonical_specs((engine_a, engine_b), budget)
-    if seed is None:
-        seed = drawn_seed()
-    run = Run("match", engines, players, unit, seed, forced_pass, budget)
-    standing = MatchStanding(run, test)
-    seconds = play(
-        standing,
-        boards,
-        record,
-        workers or cores(),
-        lambda: f"margin {plain(standing.margin)}",
-        lambda: _report(standing),
-    )
+    with crew(workers, cluster) as by:
+        if seed is None:
+            seed = drawn_seed()
+        run = Run("match", engines, players, unit, seed, forced_pass, budget)
+        standing = MatchStanding(run, test)
+        seconds = play(
+            standing,
+            boards,
+            record,
+            by,
+            lambda: f"margin {plain(standing.margin)}",
+            lambda: _report(standing),
+        )
     print_answer(standing.json(seconds) if as_json else _report(standing))
 
 

@@ -6,7 +6,10 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +26,7 @@ from bigtop.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from bigtop.boards import Run
     from bigtop.runs import Standing
     from bigtop.statistics import Estimate, SequentialTest
 
@@ -41,6 +45,12 @@ workers_option = click.option(
     type=click.IntRange(1, 1024),
     metavar="N",
     help="Boards played at a time, one process each.  [default: the cores there are]",
+)
+
+cluster_option = click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Play on the workers of a Dask cluster, whose scheduler is there (tcp://HOST:8786).",
 )
 
 record_option = click.option(
@@ -69,6 +79,7 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
         seed_option,
         forced_pass_option,
         budget_option,
+        cluster_option,
         workers_option,
         record_option,
         unit_option,
@@ -151,11 +162,46 @@ class Progress:
             click.echo("\r\x1b[K", err=True, nl=False)
 
 
+@dataclass(frozen=True)
+class Crew:
+    """Who plays the boards of a run, in the words of `bigtop.runs.play_run`."""
+
+    workers: int | Callable[[], int]
+    make: Callable[[], Executor] | None
+    start: Callable[[Run], None]
+
+
+@contextmanager
+def crew(workers: int | None, cluster: str | None) -> Iterator[Crew]:
+    """Those that the options name; a cluster is left in the end.
+
+    Args:
+        workers: processes of this machine; 1 plays in this one, None is one a core.
+        cluster: address of the scheduler whose workers play instead.
+    """
+    from bigtop.runs import local_workers, start_players
+
+    if cluster is None:
+        workers = workers or cores()
+        yield Crew(workers, None if workers == 1 else local_workers(workers), start_players)
+        return
+    if workers is not None:
+        raise BadInput("--workers are processes of this machine: expected no --cluster with it")
+    from bigtop.cluster import Cluster, ClusterError
+
+    try:
+        there = Cluster(cluster)
+    except ClusterError as error:
+        raise BadInput(f"--cluster: {error}") from error
+    with there:
+        yield Crew(there.workers, there.executor, there.start_players)
+
+
 def play(
     standing: Standing,
     boards: int,
     record: str | None,
-    workers: int,
+    by: Crew,
     brief: Callable[[], str],
     report: Callable[[], str],
 ) -> float:
@@ -165,40 +211,37 @@ def play(
         standing: of a run that has not begun; counts its boards.
         boards: how many, those in the record included.
         record: file to go on from and to write to.
-        workers: processes; 1 plays in this one.
+        by: who plays them.
         brief: how the run stands, in a few words for the progress line.
         report: how it stands, for when it is interrupted.
 
     Returns:
         Seconds that it took.
     """
+    from bigtop.cluster import ClusterError
     from bigtop.runs import (
+        PlayerRefusedError,
         RecordInUseError,
         RunMismatchError,
         end_local_workers,
-        local_workers,
         play_run,
     )
 
     progress = Progress(boards)
     started = time.perf_counter()
-    played = play_run(
-        standing,
-        boards,
-        Path(record) if record else None,
-        workers,
-        None if workers == 1 else local_workers(workers),
-    )
+    path = Path(record) if record else None
+    going_on = "; the same command goes on from what was written" if record else ""
+    played = play_run(standing, boards, path, by.workers, by.make, by.start)
     try:
         for done in played:
             progress.tell(done, brief)
-    except (RunMismatchError, RecordInUseError) as error:
+    except (RunMismatchError, RecordInUseError, PlayerRefusedError) as error:
         raise BadInput(str(error)) from error
+    except (ClusterError, BrokenExecutor) as error:
+        raise Failure(f"the workers are lost: {error}{going_on}") from error
     except OSError as error:
-        message = f"{error.strerror or error}" + (f": {error.filename}" if error.filename else "")
-        if record:
-            message += "; the same command goes on from what was written"
-        raise Failure(message) from error
+        where = f": {error.filename}" if error.filename else ""
+        raise Failure(f"{error.strerror or error}{where}{going_on}") from error
     except KeyboardInterrupt:
         end_local_workers()
         played.close()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bigtop.cli.common import BadInput, count, drawn_seed, print_answer
-from bigtop.cli.running import canonical_specs, cores, play, run_options
+from bigtop.cli.running import canonical_specs, crew, play, run_options
 
 if TYPE_CHECKING:
     from bigtop.tournament import TournamentStanding
@@ -31,6 +31,7 @@ def tournament(
     unit: str,
     record: str | None,
     workers: int | None,
+    cluster: str | None,
     budget: str,
     forced_pass: bool,
     seed: int | None,
@@ -57,19 +58,19 @@ def tournament(
     specs = canonical_specs(engines, budget)
     if len(set(specs)) < len(specs) or len(specs) < 2:
         raise BadInput(f"expected two or more engines that differ: {' '.join(specs)}")
-    if seed is None:
-        seed = drawn_seed()
-    standing = TournamentStanding(
-        Run("tournament", specs, players, unit, seed, forced_pass, budget)
-    )
-    play(
-        standing,
-        boards,
-        record,
-        workers or cores(),
-        lambda: count(standing.rounds, "round"),
-        lambda: report(standing),
-    )
+    with crew(workers, cluster) as by:
+        if seed is None:
+            seed = drawn_seed()
+        run = Run("tournament", specs, players, unit, seed, forced_pass, budget)
+        standing = TournamentStanding(run)
+        play(
+            standing,
+            boards,
+            record,
+            by,
+            lambda: count(standing.rounds, "round"),
+            lambda: report(standing),
+        )
     print_answer(standing.json() if as_json else report(standing))
 
 
