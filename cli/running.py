@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import sys
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from bigtop.statistics import Estimate, SequentialTest
 
 PROGRESS_SECONDS = 0.2
+USUAL_COLUMNS = 80
 
 unit_option = click.option(
     "--unit",
@@ -60,6 +62,27 @@ record_option = click.option(
     help="Write every game there; the same command goes on from what is in it.",
 )
 
+
+def _check_plot(ctx: click.Context, param: click.Parameter, name: str | None) -> Path | None:
+    """Refuse a picture that could not be made, before the run that it is of."""
+    if name is None:
+        return None
+    from bigtop.pictures import PictureError, check_picture
+
+    try:
+        check_picture(Path(name))
+    except PictureError as error:
+        raise BadInput(f"--plot: {error}") from error
+    return Path(name)
+
+
+plot_option = click.option(
+    "--plot",
+    metavar="FILE.png|svg",
+    callback=_check_plot,
+    help="Draw a picture of the result there.",
+)
+
 budget_option = click.option(
     "--budget",
     default="",
@@ -81,6 +104,7 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
         budget_option,
         cluster_option,
         workers_option,
+        plot_option,
         record_option,
         unit_option,
         players_option,
@@ -134,32 +158,61 @@ class Progress:
 
     Args:
         boards: how many there will be at the most.
+        standing: how it stands, in a few words; None shows no line at all.
     """
 
-    def __init__(self, boards: int) -> None:
+    def __init__(self, boards: int, standing: Callable[[], str] | None) -> None:
         self.boards = boards
-        self.shown = sys.stderr is not None and sys.stderr.isatty()
+        self.standing = standing
+        self.shown = standing is not None and sys.stderr is not None and sys.stderr.isatty()
         self.began = time.monotonic()
         self.began_at: int | None = None
-        self.last = 0.0
+        self.last = -math.inf
 
-    def tell(self, done: int, standing: Callable[[], str]) -> None:
+    def say(self, line: str) -> None:
+        """Show a line in the place of the one before, cut where it would be wrapped."""
+        if self.shown:
+            click.echo(f"\r\x1b[K{line[: _columns() - 1]}", err=True, nl=False)
+
+    def tell(self, done: int) -> None:
         """Say how many boards are done and how it stands, not too often."""
         now = time.monotonic()
         if self.began_at is None:
+            # boards that came from a record tell nothing about the speed
             self.began_at, self.began = done, now
-        if not self.shown or now - self.last < PROGRESS_SECONDS:
+        if not self.shown or self.standing is None or now - self.last < PROGRESS_SECONDS:
             return
         self.last = now
-        rate = (done - self.began_at) / (now - self.began) if now > self.began else 0.0
-        left = f", {(self.boards - done) / rate:.0f} s left" if rate else ""
-        line = f"{done}/{self.boards} boards, {rate:.1f}/s{left}, {standing()}"
-        click.echo(f"\r\x1b[K{line}", err=True, nl=False)
+        speed = ""
+        if done > self.began_at and now > self.began:
+            rate = (done - self.began_at) / (now - self.began)
+            left = duration((self.boards - done) / rate)
+            speed = f", {rate:.1f} boards/s, {left} left"
+        self.say(f"{done:,} of {self.boards:,} boards{speed}, {self.standing()}")
 
     def close(self) -> None:
         """Take the line away."""
-        if self.shown:
-            click.echo("\r\x1b[K", err=True, nl=False)
+        self.say("")
+
+
+def _columns() -> int:
+    """The width of the terminal that stderr is; output may go elsewhere."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or USUAL_COLUMNS
+    except (OSError, ValueError):
+        return USUAL_COLUMNS
+
+
+def duration(seconds: float) -> str:
+    """A time in its two largest units."""
+    minutes = round(seconds / 60)
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    if minutes < 120:
+        return f"{minutes} min"
+    if minutes < 48 * 60:
+        return f"{minutes // 60} h {minutes % 60} min"
+    return f"{minutes // 1440} days {minutes % 1440 // 60} h"
 
 
 @dataclass(frozen=True)
@@ -202,7 +255,7 @@ def play(
     boards: int,
     record: str | None,
     by: Crew,
-    brief: Callable[[], str],
+    brief: Callable[[], str] | None,
     report: Callable[[], str],
 ) -> float:
     """Play a run to its end; what goes wrong is told in one line, with how to go on.
@@ -212,7 +265,7 @@ def play(
         boards: how many, those in the record included.
         record: file to go on from and to write to.
         by: who plays them.
-        brief: how the run stands, in a few words for the progress line.
+        brief: how the run stands, in a few words for the progress line; None for no line.
         report: how it stands, for when it is interrupted.
 
     Returns:
@@ -227,14 +280,16 @@ def play(
         play_run,
     )
 
-    progress = Progress(boards)
+    progress = Progress(boards, brief)
     started = time.perf_counter()
     path = Path(record) if record else None
     going_on = "; the same command goes on from what was written" if record else ""
     played = play_run(standing, boards, path, by.workers, by.make, by.start)
     try:
+        if path is not None and path.exists():
+            progress.say(f"reading {path}")
         for done in played:
-            progress.tell(done, brief)
+            progress.tell(done)
     except (RunMismatchError, RecordInUseError, PlayerRefusedError) as error:
         raise BadInput(str(error)) from error
     except (ClusterError, BrokenExecutor) as error:

@@ -9,9 +9,20 @@ from typing import Any
 
 from bigtop.boards import Run
 from bigtop.notation import NotationError
+from bigtop.pictures import History
 from bigtop.record import check_record, parse_record
 from bigtop.runs import BoardResult, TableResult, result_of
-from bigtop.statistics import Comparisons, CrossTable, Rating, cross_table, ratings
+from bigtop.statistics import (
+    Comparisons,
+    CrossTable,
+    Estimate,
+    IntegerSums,
+    Rating,
+    cross_table,
+    estimate,
+    margin_parts,
+    ratings,
+)
 
 ANCHOR = "planner"
 """The engine whose rating is fixed."""
@@ -23,9 +34,13 @@ class TournamentStanding:
 
     Attributes:
         run: what is played.
+        history: takes in the margins as they go, for a picture.
     """
 
     run: Run
+    history: History | None = None
+    margins: list[IntegerSums] = field(init=False)
+    """Of each engine, its points minus the mean of the others' at the table, by board."""
     compared: Comparisons = field(init=False)
     boards: int = 0
     rounds: int = 0
@@ -35,6 +50,10 @@ class TournamentStanding:
 
     def __post_init__(self) -> None:
         self.compared = Comparisons(len(self.run.engines))
+        # on each board every engine sits once in every seat
+        self.margins = [
+            IntegerSums((self.run.players - 1) * self.run.players) for _ in self.run.engines
+        ]
 
     def decided(self) -> bool:
         """A tournament plays all its boards."""
@@ -42,9 +61,16 @@ class TournamentStanding:
 
     def add(self, result: BoardResult) -> None:
         """Count a board."""
+        parts = [0] * len(self.run.engines)
         for table in result.tables:
             self.add_table(result.board, table)
+            for seat, engine in enumerate(table.engines):
+                parts[engine] += margin_parts(table.points, seat)
+        for sums, part in zip(self.margins, parts, strict=True):
+            sums.add(part)
         self.boards += 1
+        if self.history is not None:
+            self.history.note(self.boards, self.estimates)
 
     def add_table(self, board: int, table: TableResult) -> None:
         """Count one table of a board."""
@@ -54,6 +80,10 @@ class TournamentStanding:
         for seat, why in table.forfeits:
             reason = f"{self.run.engines[table.engines[seat]]}: {why}"
             self.reasons[reason] = self.reasons.get(reason, 0) + 1
+
+    def estimates(self) -> list[Estimate]:
+        """The margin of each engine, a table; nothing where only records are known."""
+        return [estimate(sums) for sums in self.margins]
 
     def ratings(self) -> list[Rating]:
         """The ratings, best first, with intervals from a bootstrap over boards."""
