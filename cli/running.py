@@ -52,7 +52,7 @@ workers_option = click.option(
 cluster_option = click.option(
     "--cluster",
     metavar="ADDRESS",
-    help="Play on the workers of a Dask cluster, whose scheduler is there (tcp://HOST:8786).",
+    help="Play on the workers of the Dask cluster at tcp://HOST:8786 (needs bigtop[cluster]).",
 )
 
 record_option = click.option(
@@ -80,7 +80,7 @@ plot_option = click.option(
     "--plot",
     metavar="FILE.png|svg",
     callback=_check_plot,
-    help="Draw a picture of the result there.",
+    help="Draw a picture of the result there (needs bigtop[plot]).",
 )
 
 budget_option = click.option(
