@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from importlib.metadata import PackageNotFoundError
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,9 @@ import bigtop.cluster
 import bigtop.runs
 from bigtop.boards import Run, Seats
 from bigtop.cli.main import bigtop as command
+from bigtop.cluster import Cluster
 from bigtop.match import MatchStanding
-from bigtop.runs import MOST_BREAKS, play_chunk, play_chunk_afar, play_run
+from bigtop.runs import MOST_BREAKS, PlayerRefusedError, play_chunk, play_chunk_afar, play_run
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "engine.py"
 PROCESS = [sys.executable, "-c", "from bigtop.cli.main import main; main()"]
@@ -172,12 +174,51 @@ def test_a_player_that_cannot_start_there_is_refused(loopback: Loopback) -> None
 
 
 @needs_dask
-def test_workers_with_another_version_are_refused(
+@pytest.mark.parametrize(
+    ("scheduler", "worker", "said"),
+    [
+        ("1", "1", ""),
+        ("2", "1", "the scheduler of the cluster at tcp://x:1 has Bigtop 2, expected 1"),
+        (PackageNotFoundError(), "1", "the scheduler of the cluster at tcp://x:1 has no Bigtop"),
+        ("1", "2", "the worker tcp://x:3 of the cluster at tcp://x:1 has Bigtop 2, expected 1"),
+        ("1", PackageNotFoundError(), "the worker tcp://x:3 of the cluster at tcp://x:1 has no"),
+        ("1", OSError(), ""),
+    ],
+)
+def test_a_cluster_with_another_version_is_refused(
+    scheduler: object, worker: object, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stub:
+        status = "running"
+
+        def run_on_scheduler(self, *args: object) -> object:
+            if isinstance(scheduler, Exception):
+                raise scheduler
+            return scheduler
+
+        def run(self, *args: object, **more: object) -> dict[str, object]:
+            return {"tcp://x:2": "1", "tcp://x:3": worker}
+
+        def get_executor(self, pure: bool) -> Executor:
+            return Careless(lambda call: None)
+
+    there = object.__new__(Cluster)
+    there.address, there._client = "tcp://x:1", Stub()
+    monkeypatch.setattr(bigtop.cluster, "version", lambda name: "1")
+    if said:
+        with pytest.raises(PlayerRefusedError, match=said):
+            there.start_players(RUN)
+    else:
+        there.start_players(RUN)
+
+
+@needs_dask
+def test_a_cluster_without_bigtop_is_refused(
     loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bigtop.cluster, "version", lambda name: "99")
+    monkeypatch.setattr(bigtop.cluster, "DISTRIBUTION", "no-such-distribution")
     line = refused("match", "random", "planner", "--seed", "1", "--cluster", loopback.address)
-    assert "expected 99" in line
+    assert f"the scheduler of the cluster at {loopback.address} has no Bigtop" in line
 
 
 @needs_dask

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import suppress
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
@@ -26,6 +26,8 @@ CONNECT_SECONDS = 10.0
 """For the scheduler to answer, and for a first worker to be there."""
 CLOSE_SECONDS = 2.0
 """For leaving a cluster, also one that does not answer any more."""
+DISTRIBUTION = "bigtop"
+"""Whose version the cluster is asked for."""
 COUNT_SECONDS = 5.0
 """How often the workers are counted; they may come and go during a run."""
 
@@ -102,26 +104,41 @@ class Cluster:
     def start_players(self, run: Run) -> None:
         """`bigtop.runs.start_players` where they will play: on a worker.
 
+        Scheduler and workers must have the same version of Bigtop, or games could differ.
+
         Raises:
-            PlayerRefusedError: one of them cannot start, or the workers have another Bigtop, or
-                none.
+            PlayerRefusedError: one of them cannot start, or somebody there has
+                another Bigtop, or none.
             ClusterError: the connection was lost.
         """
+        self._check_versions()
         executor = self.executor()
         try:
-            theirs = executor.submit(start_players_afar, run).result()
-        except (ImportError, AttributeError) as error:
-            raise PlayerRefusedError(
-                f"the workers of the cluster at {self.address} cannot run Bigtop: {error}"
-            ) from error
+            executor.submit(start_players, run).result()
         except BrokenExecutor as error:
             raise ClusterError(f"the cluster at {self.address}: {error}") from error
         finally:
             executor.shutdown(wait=False, cancel_futures=True)
-        if theirs != version("bigtop"):
+
+    def _check_versions(self) -> None:
+        """Look at all who are there now: without Bigtop a worker would die of its first board."""
+        client = self._connected()
+        ours = version("bigtop")
+        try:
+            found = {"scheduler": client.run_on_scheduler(version, DISTRIBUTION)}
+        except PackageNotFoundError as error:
+            found = {"scheduler": error}
+        except OSError as error:
+            raise ClusterError(f"the cluster at {self.address}: {error}") from error
+        # a worker that cannot be asked is about to be lost, or to come back
+        found |= client.run(version, DISTRIBUTION, on_error="return")
+        for who, theirs in found.items():
+            if theirs == ours or isinstance(theirs, OSError):
+                continue
+            name = "scheduler" if who == "scheduler" else f"worker {who}"
+            has = "no Bigtop" if isinstance(theirs, Exception) else f"Bigtop {theirs}"
             raise PlayerRefusedError(
-                f"the workers of the cluster at {self.address} have Bigtop {theirs},"
-                f" expected {version('bigtop')}"
+                f"the {name} of the cluster at {self.address} has {has}, expected {ours}"
             )
 
     def _connected(self) -> Client:
@@ -156,12 +173,6 @@ class Cluster:
                 f"no Dask scheduler answers at {self.address!r} ({error})"
             ) from error
         return self._client
-
-
-def start_players_afar(run: Run) -> str:
-    """Start the players of a run on a worker; its version of Bigtop."""
-    start_players(run)
-    return version("bigtop")
 
 
 class _Lent(Executor):
