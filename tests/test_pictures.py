@@ -112,6 +112,21 @@ def test_what_little_there_is_is_drawn(boards: str, tmp_path: Path) -> None:
     assert name[:39] + "…" in words(path)
 
 
+@needs_matplotlib
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_a_full_disk_costs_the_picture_and_not_the_result(tmp_path: Path) -> None:
+    path = tmp_path / "picture.png"
+    path.symlink_to("/dev/full")
+    done = subprocess.run(
+        [sys.executable, "-c", "from bigtop.cli.main import main; main()", *MATCH,
+         "--seed", "1", "--plot", str(path)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "  margin " in done.stdout
+    assert done.stderr == f"bigtop: No space left on device: {path}\n"
+
+
 def refused(*args: str) -> str:
     """Run a command that must fail for its input before it plays; the one line on stderr."""
     result = CliRunner().invoke(command, list(args), catch_exceptions=False)

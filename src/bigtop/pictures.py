@@ -285,4 +285,7 @@ def _save(figure: Figure, path: Path) -> None:
     kind = path.suffix.lower().removeprefix(".")
     # the day it was drawn would make each file another one
     metadata: dict[str, Any] = {"Date": None} if kind == "svg" else {}
-    figure.savefig(path, format=kind, dpi=150, metadata=metadata)
+    try:
+        figure.savefig(path, format=kind, dpi=150, metadata=metadata)
+    except OSError as error:  # a full disk does not say of which file
+        raise OSError(error.errno, error.strerror, str(path)) from error
