@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from bigtop.cli.common import BadInput, count, drawn_seed, print_answer
-from bigtop.cli.running import canonical_specs, cores, plain, play, run_options, sequential_test
+from bigtop.cli.running import canonical_specs, crew, plain, play, run_options, sequential_test
 
 if TYPE_CHECKING:
     from bigtop.match import MatchStanding
@@ -38,7 +39,9 @@ def match(
     unit: str,
     stop: str | None,
     record: str | None,
+    plot: Path | None,
     workers: int | None,
+    cluster: str | None,
     budget: str,
     forced_pass: bool,
     seed: int | None,
@@ -60,24 +63,28 @@ def match(
     """
     from bigtop.boards import Run
     from bigtop.match import MatchStanding
+    from bigtop.pictures import History, draw_match
 
     if forced_pass and players != 2:
         raise BadInput(f"--forced-pass: expected two players, got {players}")
     test = sequential_test(stop)
     engines = canonical_specs((engine_a, engine_b), budget)
-    if seed is None:
-        seed = drawn_seed()
-    run = Run("match", engines, players, unit, seed, forced_pass, budget)
-    standing = MatchStanding(run, test)
-    seconds = play(
-        standing,
-        boards,
-        record,
-        workers or cores(),
-        lambda: f"margin {plain(standing.margin)}",
-        lambda: _report(standing),
-    )
+    with crew(workers, cluster) as by:
+        if seed is None:
+            seed = drawn_seed()
+        run = Run("match", engines, players, unit, seed, forced_pass, budget)
+        standing = MatchStanding(run, test, History() if plot else None)
+        seconds = play(
+            standing,
+            boards,
+            record,
+            by,
+            None if as_json else lambda: f"margin {plain(standing.margin)}",
+            lambda: _report(standing),
+        )
     print_answer(standing.json(seconds) if as_json else _report(standing))
+    if plot and standing.history:
+        draw_match(standing, standing.history, plot)
 
 
 def _report(standing: MatchStanding) -> str:
@@ -92,8 +99,7 @@ def _report(standing: MatchStanding) -> str:
         " +- is half of the 95% interval, points a " + run.unit,
         f"  margin     {plain(standing.margin)}",
         f"  points     {plain(estimate(standing.sums.points))}",
-        f"  gain       {plain(estimate(standing.sums.gain))}"
-        "  (against the same seat of the same deal)",
+        f"  gain       {plain(standing.gain)}  (against the same seat of the same deal)",
     ]
     if share.mean is not None:
         between = "" if share.ci95 is None else f"  ({share.ci95[0]:.1%} to {share.ci95[1]:.1%})"

@@ -8,14 +8,16 @@ from pathlib import Path
 
 import click
 
-from bigtop.cli.common import BadInput, Failure, json_option, print_answer
+from bigtop.cli.common import BadInput, Failure, count, json_option, print_answer
+from bigtop.cli.running import plot_option
 
 
 @click.command()
 @click.argument("records", metavar="RECORDS...", nargs=-1, required=True)
 @click.option("--check", is_flag=True, help="Replay every game first.")
+@plot_option
 @json_option
-def rate(records: tuple[str, ...], check: bool, as_json: bool) -> None:
+def rate(records: tuple[str, ...], check: bool, plot: Path | None, as_json: bool) -> None:
     """Ratings of the players in game records (files, or - for standard input).
 
     The records of a tournament give the ratings that it printed itself.
@@ -27,7 +29,7 @@ def rate(records: tuple[str, ...], check: bool, as_json: bool) -> None:
 
     JSON: as of 'bigtop tournament'.
     """
-    from bigtop.cli.tournament import report
+    from bigtop.cli.tournament import draw, report
     from bigtop.notation import NotationError
     from bigtop.record import RecordError
     from bigtop.tournament import standing_of_records
@@ -39,6 +41,9 @@ def rate(records: tuple[str, ...], check: bool, as_json: bool) -> None:
     except (NotationError, ValueError) as error:
         raise BadInput(str(error)) from error
     print_answer(standing.json() if as_json else report(standing))
+    if plot:
+        played = f"{count(standing.boards, 'board')}, {count(standing.rounds, 'round')}"
+        draw(standing, f"{played} in records; 95% intervals", plot)
 
 
 def _lines(records: tuple[str, ...]) -> Iterator[bytes]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from bigtop.cli.common import BadInput, count, drawn_seed, print_answer
-from bigtop.cli.running import canonical_specs, cores, play, run_options
+from bigtop.cli.running import canonical_specs, crew, plain, play, run_options
 
 if TYPE_CHECKING:
     from bigtop.tournament import TournamentStanding
@@ -30,7 +31,9 @@ def tournament(
     boards: int,
     unit: str,
     record: str | None,
+    plot: Path | None,
     workers: int | None,
+    cluster: str | None,
     budget: str,
     forced_pass: bool,
     seed: int | None,
@@ -50,6 +53,7 @@ def tournament(
     rounds, cut_rounds, forfeit_reasons, cross_table (engines, share, comparisons).
     """
     from bigtop.boards import Run
+    from bigtop.pictures import History, configuration
     from bigtop.tournament import TournamentStanding
 
     if forced_pass and players != 2:
@@ -57,20 +61,50 @@ def tournament(
     specs = canonical_specs(engines, budget)
     if len(set(specs)) < len(specs) or len(specs) < 2:
         raise BadInput(f"expected two or more engines that differ: {' '.join(specs)}")
-    if seed is None:
-        seed = drawn_seed()
-    standing = TournamentStanding(
-        Run("tournament", specs, players, unit, seed, forced_pass, budget)
-    )
-    play(
-        standing,
-        boards,
-        record,
-        workers or cores(),
-        lambda: count(standing.rounds, "round"),
-        lambda: report(standing),
-    )
+    with crew(workers, cluster) as by:
+        if seed is None:
+            seed = drawn_seed()
+        run = Run("tournament", specs, players, unit, seed, forced_pass, budget)
+        standing = TournamentStanding(run, History() if plot else None)
+        play(
+            standing,
+            boards,
+            record,
+            by,
+            None if as_json else lambda: _leader(standing),
+            lambda: report(standing),
+        )
     print_answer(standing.json() if as_json else report(standing))
+    if plot:
+        draw(standing, configuration(players, unit, standing.boards, seed), plot)
+
+
+def _leader(standing: TournamentStanding) -> str:
+    """Who has the largest margin so far; ratings would take too long to be told all the time."""
+    margins = standing.estimates()
+    first = max(range(len(margins)), key=lambda engine: margins[engine].mean or 0.0)
+    return f"{standing.run.engines[first]} leads, margin {plain(margins[first])}"
+
+
+def draw(standing: TournamentStanding, configuration: str, path: Path) -> None:
+    """Draw the ratings; over the boards too where they were followed."""
+    from bigtop.pictures import draw_ratings
+    from bigtop.tournament import ANCHOR
+
+    found = standing.ratings()
+    engines = list(standing.run.engines)
+    order = [engines.index(rating.engine) for rating in found]
+    draw_ratings(
+        found,
+        ANCHOR if ANCHOR in engines else None,
+        configuration,
+        path,
+        order,
+        standing.estimates(),
+        standing.history,
+        standing.boards,
+        standing.run.unit,
+    )
 
 
 def report(standing: TournamentStanding) -> str:

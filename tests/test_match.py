@@ -8,6 +8,7 @@ import json
 import os
 import random
 import resource
+import shlex
 import signal
 import subprocess
 import sys
@@ -18,15 +19,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from helpers import sized
 
 from bigtop.boards import Run, Seats, deals, play_board, tables
+from bigtop.cli.main import bigtop
 from bigtop.engines import ENGINES
 from bigtop.match import MatchStanding
+from bigtop.players import Limits
 from bigtop.record import GameRecord, check_record, parse_record
 from bigtop.runs import (
     FORFEIT_POINTS,
     LONGEST_LINE,
+    PlayerRefusedError,
     RecordFile,
     RecordInUseError,
     RunMismatchError,
@@ -36,6 +41,8 @@ from bigtop.runs import (
     result_of,
 )
 from bigtop.statistics import SequentialTest
+
+EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "engine.py"
 
 
 def run_of(*engines: str, players: int = 3, seed: int = 5, **more: Any) -> Run:
@@ -357,3 +364,49 @@ def test_who_forfeits_a_round_has_much_less_than_all_others() -> None:
     found = result_of(game)
     assert found.points == (2 - FORFEIT_POINTS, 2, 3)
     assert found.forfeits == ((0, "crashed"),)
+
+
+# Players that cannot start ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("program", "seconds", "why"),
+    [
+        ("import time; time.sleep(600)", 0.4, "too late: no bepok within 0.4 s"),
+        ("raise SystemExit(3)", 60, "crashed: it ended with status 3, waiting for bepok"),
+        ("print('bepok 99')", 60, "protocol: expected bepok and a version up to 1"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["match", "tournament"])
+def test_a_program_that_does_not_start_is_refused_once(
+    kind: str,
+    program: str,
+    seconds: float,
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bigtop.runs.LIMITS", Limits(handshake=seconds))
+    monkeypatch.setattr("bigtop.runs.play_board", None)  # no board is played
+    record = tmp_path / "record"
+    spec = f"cmd:{shlex.join([sys.executable, '-S', '-c', program])}"
+    result = CliRunner().invoke(
+        bigtop, [kind, "planner", spec, "--seed", "1", "--workers", "1", "--record", str(record)]
+    )
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line.startswith(f"bigtop: {spec} does not start: {why}")
+    assert record.read_bytes() == b""
+
+
+def test_a_finished_record_needs_no_player(tmp_path: Path) -> None:
+    record = tmp_path / "record"
+    program = tmp_path / "engine.py"
+    program.write_bytes(EXAMPLE.read_bytes())
+    run = run_of(f"cmd:{shlex.join([sys.executable, str(program)])}", "planner")
+    played = figures(play(run, 2, record))
+    program.unlink()
+    assert figures(play(run, 2, record)) == played
+    with pytest.raises(PlayerRefusedError, match="does not start: crashed"):
+        play(run, 3, record)

@@ -200,6 +200,10 @@ class Seats:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the players."""
         self._open.close()
 
     def player(self, engine: int, seat: int) -> MatchPlayer:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from bigtop.boards import Run
+from bigtop.pictures import History
 from bigtop.runs import BoardResult
 from bigtop.statistics import (
     Estimate,
@@ -26,10 +27,12 @@ class MatchStanding:
     Attributes:
         run: what is played; the first engine is A, the second B.
         test: two hypotheses about A's margin that may end the match early.
+        history: takes in margin and gain as they go, for a picture.
     """
 
     run: Run
     test: SequentialTest | None = None
+    history: History | None = None
     sums: MatchSums = field(init=False)
     boards: int = 0
     rounds: int = 0
@@ -59,11 +62,18 @@ class MatchStanding:
                 self.reasons[reason] = self.reasons.get(reason, 0) + 1
         self.sums.add(points, control)
         self.boards += 1
+        if self.history is not None:
+            self.history.note(self.boards, lambda: [self.margin, self.gain])
 
     @property
     def margin(self) -> Estimate:
         """A's points minus the mean of the others', a table."""
         return estimate(self.sums.margin)
+
+    @property
+    def gain(self) -> Estimate:
+        """A's points minus B's in the same seat of the same deal, a table."""
+        return estimate(self.sums.gain)
 
     @property
     def verdict(self) -> Verdict | None:
@@ -89,7 +99,7 @@ class MatchStanding:
             "margin": asdict(self.margin),
             "points": {"mean": points.mean, "se": points.se},
             "win_share": {"mean": share.mean, "ci95": share.ci95},
-            "gain": asdict(estimate(self.sums.gain)),
+            "gain": asdict(self.gain),
             "variance_ratio": variance_ratio(self.sums.gain, self.sums.margin),
             "cut_rounds": self.cut_rounds,
             "forfeits": self.forfeits,

@@ -659,7 +659,7 @@ class ProgramPlayer(MatchPlayer):
         program.send(f"bep {VERSION}")
         offered = set()
         while True:
-            line = program.receive(deadline, "bepok")
+            line = program.receive(deadline, f"bepok within {self.limits.handshake:g} s")
             word, _, rest = line.partition(" ")
             if word == "bepok":
                 break

@@ -11,6 +11,7 @@ import fcntl
 import json
 import multiprocessing
 import os
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from bigtop.boards import Run, Seats, play_board, tables
+from bigtop.players import LIMITS, PlayerFailure, make_player
 from bigtop.record import format_record
 
 CHUNK_SECONDS = 0.25
@@ -39,6 +41,8 @@ LONGEST_LINE = 1 << 24
 """Bytes of a line that is read; no record comes near."""
 MOST_BREAKS = 5
 """How often in a row a pool of workers may die before the run gives up."""
+IDLE_SECONDS = 10.0
+"""How long players are kept, on a worker that outlives the run, when nobody asks for a board."""
 
 
 class TableResult(NamedTuple):
@@ -96,6 +100,27 @@ def result_of(game: Mapping[str, Any]) -> TableResult:
     )
 
 
+def _seated(run: Run, board: int) -> list[tuple[tuple[int, ...], bool]]:
+    """Who sits at the tables of a board, and which of them are for control."""
+    return [(table.engines, table.control) for table in tables(run, board)]
+
+
+_decode = json.JSONDecoder().raw_decode
+
+
+def read_game(line: bytes) -> Any:
+    """The JSON of a line; `json.loads` is slower, it first looks for the encoding of bytes.
+
+    Raises:
+        ValueError: not JSON.
+    """
+    text = line.decode()
+    game, end = _decode(text)
+    if text[end:].strip():
+        raise ValueError("expected one JSON object")
+    return game
+
+
 class RecordFile:
     """The record of a run on the disk: opened, checked, and added to.
 
@@ -149,14 +174,15 @@ class RecordFile:
         """
         file = self._file
         file.seek(0)
-        board, whole, number = 0, 0, 0
-        expected = tables(self.run, 0)
+        board, whole, number, at = 0, 0, 0, 0
+        seated = _seated(self.run, 0)
         played: list[TableResult] = []
         digest = self.run.digest
         while line := file.readline(LONGEST_LINE):
             number += 1
+            at += len(line)
             try:
-                game = json.loads(line) if line.endswith(b"\n") else None
+                game = read_game(line) if line.endswith(b"\n") else None
             except ValueError:
                 game = None
             if game is None:
@@ -172,18 +198,17 @@ class RecordFile:
                     f"{self.path}, line {number}: expected board {board}: {game.get('board')!r}"
                 )
             played.append(result_of(game))
-            if len(played) == len(expected):
-                if [(t.engines, t.control) for t in played] != [
-                    (t.engines, t.control) for t in expected
-                ]:
+            if len(played) == len(seated):
+                if [(t.engines, t.control) for t in played] != seated:
                     raise RunMismatchError(
                         f"{self.path}, line {number}: board {board} was seated otherwise"
                     )
-                whole = file.tell()
+                whole = at
                 yield BoardResult(board, tuple(played))
                 board += 1
                 played = []
-                expected = tables(self.run, board)
+                if self.run.kind != "match":  # the boards of a match are all seated alike
+                    seated = _seated(self.run, board)
         file.seek(whole)
         file.truncate()
 
@@ -238,29 +263,104 @@ class Chunk:
     seconds: float
 
 
-_open_seats: list[tuple[Run, Seats, ExitStack]] = []  # of this process, at most one run's
+class _Kept:
+    """The players that a thread keeps from chunk to chunk, of one run at a time."""
+
+    def __init__(self) -> None:
+        # held while they play, so that another thread ends only players that are idle
+        self.lock = threading.Lock()
+        self.uses = 0
+        self._run: Run | None = None
+        self._seats: Seats | None = None
+        self._timer: threading.Timer | None = None
+
+    def seats(self, run: Run) -> Seats:
+        """Those of a run; any others are ended."""
+        self.uses += 1
+        if self._seats is None or self._run != run:
+            self.close()
+            self._run, self._seats = run, Seats(run)
+        return self._seats
+
+    def close(self) -> None:
+        """End them."""
+        if self._seats is not None:
+            self._seats.close()
+            self._run = self._seats = None
+
+    def close_when_idle(self) -> None:
+        """End them after IDLE_SECONDS without a further chunk."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = threading.Timer(IDLE_SECONDS, self._close_if_idle, (self.uses,))
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _close_if_idle(self, uses: int) -> None:
+        # a chunk that is being played has another number of uses, and will wind up the timer
+        if self.lock.acquire(blocking=False):
+            try:
+                if self.uses == uses:
+                    self.close()
+            finally:
+                self.lock.release()
+
+
+class _Here(threading.local):
+    def __init__(self) -> None:
+        self.kept = _Kept()
+
+
+_here = _Here()  # of each thread: a worker of a cluster may have several
 
 
 def play_chunk(run: Run, first: int, count: int) -> Chunk:
-    """Play boards in this process; programs that play go on from chunk to chunk."""
-    if not _open_seats or _open_seats[0][0] != run:
-        close_seats()
-        stack = ExitStack()
-        _open_seats.append((run, stack.enter_context(Seats(run)), stack))
-    seats = _open_seats[0][1]
-    started = time.perf_counter()
-    lines, results = [], []
-    for board in range(first, first + count):
-        written = [format_record(record) for record in play_board(seats, board)]
-        lines.append(written)
-        results.append(BoardResult(board, tuple(result_of(json.loads(line)) for line in written)))
-    return Chunk(first, lines, results, time.perf_counter() - started)
+    """Play boards in this thread; programs that play go on from chunk to chunk."""
+    kept = _here.kept
+    with kept.lock:
+        seats = kept.seats(run)
+        started = time.perf_counter()
+        lines, results = [], []
+        for board in range(first, first + count):
+            written = [format_record(record) for record in play_board(seats, board)]
+            lines.append(written)
+            results.append(
+                BoardResult(board, tuple(result_of(json.loads(line)) for line in written))
+            )
+        return Chunk(first, lines, results, time.perf_counter() - started)
+
+
+def play_chunk_afar(run: Run, first: int, count: int) -> Chunk:
+    """`play_chunk` on a worker that outlives the run, and may never be told of its end."""
+    try:
+        return play_chunk(run, first, count)
+    finally:
+        _here.kept.close_when_idle()
 
 
 def close_seats() -> None:
-    """End the players of this process."""
-    while _open_seats:
-        _open_seats.pop()[2].close()
+    """End the players of this thread."""
+    _here.kept.close()
+
+
+class PlayerRefusedError(Exception):
+    """A player that cannot even start: the run is not begun."""
+
+
+def start_players(run: Run) -> None:
+    """Start each player of a run once, and end it again.
+
+    A program that hangs when it is started would else cost its time limit in every round.
+
+    Raises:
+        PlayerRefusedError: one of them cannot start; says which, and why.
+    """
+    for spec in dict.fromkeys(run.engines):
+        with make_player(spec, 0, run.budget or None, limits=LIMITS) as player:
+            try:
+                player.start()
+            except PlayerFailure as failure:
+                raise PlayerRefusedError(f"{spec} does not start: {failure}") from None
 
 
 def local_workers(count: int) -> Callable[[], Executor]:
@@ -279,7 +379,11 @@ def end_local_workers() -> None:
 
 
 def play_boards(
-    run: Run, first: int, stop: int, workers: int = 1, make: Callable[[], Executor] | None = None
+    run: Run,
+    first: int,
+    stop: int,
+    workers: int | Callable[[], int] = 1,
+    make: Callable[[], Executor] | None = None,
 ) -> Iterator[tuple[list[str], BoardResult]]:
     """Play boards, from first up to stop, and give them back in order.
 
@@ -287,7 +391,7 @@ def play_boards(
         run: what is played.
         first: the first board.
         stop: the board before which to stop.
-        workers: how many work at a time.
+        workers: how many work at a time; asked again and again when it may change.
         make: makes the executor; None plays in this process.
 
     Yields:
@@ -314,9 +418,10 @@ def play_boards(
         ahead = first
         try:
             while first < stop:
-                while ahead < stop and len(waiting) < AHEAD * workers:
+                at_a_time = workers if isinstance(workers, int) else workers()
+                while ahead < stop and len(waiting) < AHEAD * at_a_time:
                     count = min(size, stop - ahead)
-                    waiting.append(executor.submit(play_chunk, run, ahead, count))
+                    waiting.append(executor.submit(play_chunk_afar, run, ahead, count))
                     ahead += count
                 chunk = waiting.popleft().result()
                 breaks = 0
@@ -356,8 +461,9 @@ def play_run(
     standing: Standing,
     boards: int,
     record: Path | None = None,
-    workers: int = 1,
+    workers: int | Callable[[], int] = 1,
     make: Callable[[], Executor] | None = None,
+    start: Callable[[Run], None] = start_players,
 ) -> Generator[int]:
     """Play a run, or go on with it; counts into `standing` board by board.
 
@@ -365,8 +471,9 @@ def play_run(
         standing: of a run that has not begun.
         boards: how many, those in the record included.
         record: file to go on from and to write to.
-        workers: how many boards are played at a time.
+        workers: how many boards are played at a time, or what tells it now and then.
         make: makes the executor that plays them; None plays in this process.
+        start: called before any board is played, to find out whether all players can start.
 
     Yields:
         The number of boards counted: once for all that came from the record, then for each.
@@ -374,6 +481,7 @@ def play_run(
     Raises:
         RunMismatchError: the record is another run's.
         RecordInUseError: another process writes it.
+        PlayerRefusedError: a player cannot start.
         OSError: it cannot be read or written.
     """
     with ExitStack() as stack:
@@ -386,6 +494,7 @@ def play_run(
         yield standing.boards
         if standing.decided() or standing.boards >= boards:
             return
+        start(standing.run)
         for lines, result in play_boards(standing.run, standing.boards, boards, workers, make):
             if file is not None:
                 file.append(lines)
