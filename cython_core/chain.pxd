@@ -23,6 +23,13 @@ cdef struct Decision:
     uint8_t slot[45]        # which of today's hidden cards lay there
 
 
+# A full round with the models of the other seats, as the walk has it.
+cdef struct Particle:
+    uint8_t cards[45]    # of the hidden places, in their order, then out of play
+    uint8_t model[5]
+    double logs[5]       # of the chance of what each seat did, and of its model beforehand
+
+
 cdef struct World:
     State state
     uint8_t model[5]
@@ -33,26 +40,20 @@ cdef class Worlds:
     cdef readonly int count
     cdef Seen seen
     cdef readonly Network network
+    cdef readonly double effective
 
 
 cdef class Story:
     cdef Knowledge knowledge
     cdef Decision* decisions[5]
     cdef int count[5]
+    cdef int first_slot[6]           # by seat: its hidden places begin here
     cdef readonly Network network
     cdef readonly int viewer
     cdef double seat_log(self, int seat, int model, const uint8_t* cards, double least,
                          uint32_t* scratch) noexcept nogil
-
-
-cdef class Chain:
-    cdef readonly Story story
-    cdef RngState rng
-    cdef uint8_t cards[45]          # of the hidden places, in their order, then out of play
-    cdef int model[5]
-    cdef double logs[5]             # of what each seat did, its model's weight with it
-    cdef double weights[5][MODELS]  # logarithms
-    cdef uint32_t* scratch
-    cdef readonly int64_t steps
-    cdef readonly int64_t changes
-    cdef void step(self) noexcept nogil
+    cdef double fill_seat(self, int seat, Particle* p, int tries, const double* prior,
+                          const double* weights, double heat, RngState* rng,
+                          uint32_t* scratch) noexcept nogil
+    cdef bint step(self, Particle* p, double (*weights)[MODELS], double heat, RngState* rng,
+                   uint32_t* scratch) noexcept nogil

@@ -12,7 +12,8 @@ from libc.string cimport memcpy
 
 from .belief cimport know
 from .cards cimport ROW_BYTES
-from .models cimport log_chance, plain_log
+from .evaluate cimport plain_exp, plain_log
+from .models cimport log_chance
 from .moves cimport MAX_LISTED
 from .rng cimport Rng, rng_below, rng_next, rng_shuffle_head, rng_split, turned_by
 from .state cimport (
@@ -58,6 +59,10 @@ cdef class Worlds:
 # KNOWN is a card that was dealt, KNOWN + card one that was scouted.
 cdef enum:
     KNOWN = 1000
+    TRIES = 64
+
+# Of the planner, greedy, random and learned models.
+PRIOR = (0.35, 0.2, 0.1, 0.35)
 
 
 cdef int _uncover(State* s, uint32_t code, bytes shown, int (*tags)[64], uint8_t* cards) except -1:
@@ -175,6 +180,11 @@ cdef class Story:
             see(&seen, &s, code)
             _move_tags(&s, code, tags)
             state_play(&s, code)
+        for seat in range(6):
+            self.first_slot[seat] = self.knowledge.hidden
+        for k in range(self.knowledge.hidden - 1, -1, -1):
+            for seat in range(self.knowledge.places[k] // ROW_BYTES + 1):
+                self.first_slot[seat] = k
         for k in range(self.knowledge.hidden):
             seat = self.knowledge.places[k] // ROW_BYTES
             place = self.knowledge.places[k] % ROW_BYTES
@@ -221,155 +231,222 @@ cdef class Story:
                 break
         return total
 
+    cdef double fill_seat(self, int seat, Particle* p, int tries, const double* prior,
+                          const double* weights, double heat, RngState* rng,
+                          uint32_t* scratch) noexcept nogil:
+        """Deal a seat its hidden cards, and a model: of several tries one, by how well they
+        explain what it did, to the power `heat`. Return the logarithm of the mean of these."""
+        cdef Particle best[TRIES]
+        cdef double logs[TRIES]
+        cdef double most = -1e300, total = 0, coin
+        cdef int k, model, first = self.first_slot[seat]
+        cdef int hidden = self.first_slot[seat + 1] - first
+        for k in range(tries):
+            memcpy(best[k].cards, p.cards, 45)
+            rng_shuffle_head(rng, best[k].cards + first, self.knowledge.unseen_count - first,
+                             hidden)
+            coin = (rng_next(rng) >> 11) * (1.0 / 9007199254740992.0)
+            model = 0
+            while model < MODELS - 1 and coin >= prior[model]:
+                coin -= prior[model]
+                model += 1
+            best[k].model[seat] = <uint8_t>model
+            logs[k] = self.seat_log(seat, model, best[k].cards, -1e300, scratch)
+            most = logs[k] if logs[k] > most else most
+        for k in range(tries):
+            total += plain_exp(heat * (logs[k] - most))
+        coin = (rng_next(rng) >> 11) * (1.0 / 9007199254740992.0) * total
+        k = 0
+        while k < tries - 1:
+            coin -= plain_exp(heat * (logs[k] - most))
+            if coin < 0:
+                break
+            k += 1
+        memcpy(p.cards, best[k].cards, 45)
+        p.model[seat] = best[k].model[seat]
+        p.logs[seat] = logs[k] + weights[p.model[seat]]
+        return heat * most + plain_log(total / tries)
 
-cdef class Chain:
-    """A chain over the hidden cards and the models of the other seats of a story.
-
-    Args:
-        story: what they did.
-        rng: not advanced.
-        prior: by seat, the weight of each model before its decisions are seen, 0 to 1; None:
-            all alike.
-
-    Raises:
-        ValueError: weights of another number of seats or models.
-    """
-
-    def __cinit__(self):
-        self.scratch = NULL
-
-    def __dealloc__(self):
-        free(self.scratch)
-
-    def __init__(self, Story story not None, Rng rng not None, prior=None):
-        cdef int seat, model
-        cdef const Knowledge* k = &story.knowledge
-        self.story = story
-        self.rng = rng_split(&rng.state, 0)
-        self.steps = self.changes = 0
-        self.scratch = <uint32_t*>malloc(MAX_LISTED * sizeof(uint32_t))
-        if self.scratch == NULL:
-            raise MemoryError
-        if prior is not None and [len(row) for row in prior] != [MODELS] * k.known.players:
-            raise ValueError(f"expected {MODELS} weights for each seat")
-        for seat in range(k.known.players):
-            for model in range(MODELS):
-                self.weights[seat][model] = plain_log(
-                    min(1.0, max(1e-9, <double>prior[seat][model])) if prior else 1.0)
-        memcpy(self.cards, k.unseen, 45)
-        rng_shuffle_head(&self.rng, self.cards, k.unseen_count, k.hidden)
-        for seat in range(5):
-            self.model[seat] = 0
-            self.logs[seat] = 0
-        for seat in range(k.known.players):
-            if seat != story.viewer:
-                for model in range(MODELS):
-                    if self.weights[seat][model] > self.weights[seat][self.model[seat]]:
-                        self.model[seat] = model
-                self.logs[seat] = self.weights[seat][self.model[seat]] + story.seat_log(
-                    seat, self.model[seat], self.cards, -1e300, self.scratch)
-
-    def walk(self, int steps) -> None:
-        """Go so many steps."""
-        with nogil:
-            for _ in range(steps):
-                self.step()
-
-    def draw(self, int count, int apart) -> Worlds:
-        """Full rounds, drawn by the weighted belief.
-
-        Args:
-            count: how many.
-            apart: steps of the chain before each.
-
-        Raises:
-            ValueError: none.
-        """
-        cdef Worlds out = Worlds()
-        cdef int k, i, seat
-        cdef const Knowledge* knowledge = &self.story.knowledge
-        if count < 1:
-            raise ValueError(f"expected at least 1 world: {count}")
-        out.worlds = <World*>malloc(count * sizeof(World))
-        if out.worlds == NULL:
-            raise MemoryError
-        out.count = count
-        out.seen = knowledge.seen
-        out.network = self.story.network
-        with nogil:
-            for k in range(count):
-                for _ in range(apart):
-                    self.step()
-                state_copy(&out.worlds[k].state, &knowledge.known)
-                for i in range(knowledge.hidden):
-                    (&out.worlds[k].state.row[0][0])[knowledge.places[i]] = self.cards[i]
-                for seat in range(5):
-                    out.worlds[k].model[seat] = <uint8_t>self.model[seat]
-        return out
-
-    cdef void step(self) noexcept nogil:
-        """Propose a change and make it, or not."""
-        cdef const Knowledge* k = &self.story.knowledge
+    cdef bint step(self, Particle* p, double (*weights)[MODELS], double heat, RngState* rng,
+                   uint32_t* scratch) noexcept nogil:
+        """Propose a change and make it, or not, by the likelihood to the power `heat`; say
+        whether."""
+        cdef const Knowledge* k = &self.knowledge
         cdef uint8_t fresh[45]
         cdef double least
         cdef double changed[2]
         cdef int touched[2]
         cdef int seat, other, i, j, n = 0, what, switched = -1, hidden = k.hidden
-        cdef uint64_t coins = rng_next(&self.rng)
-        self.steps += 1
-        memcpy(fresh, self.cards, 45)
+        cdef uint64_t coins = rng_next(rng)
+        memcpy(fresh, p.cards, 45)
         what = coins & 31
         coins >>= 5
-        if hidden == 0 or what < 5:
+        if hidden == 0 or what < 3:
             # another model for a seat
-            seat = <int>rng_below(&self.rng, k.known.players)
-            other = <int>rng_below(&self.rng, MODELS)
-            if seat != self.story.viewer and other != self.model[seat]:
+            seat = <int>rng_below(rng, k.known.players)
+            other = <int>rng_below(rng, MODELS)
+            if seat != self.viewer and other != p.model[seat]:
                 switched = other
                 touched[0] = seat
                 n = 1
-        elif what < 9:
+        elif what < 8:
             # one card turned over
-            i = <int>rng_below(&self.rng, <uint32_t>hidden)
+            i = <int>rng_below(rng, <uint32_t>hidden)
             fresh[i] = turned_by(fresh[i], 1)
             touched[0] = k.places[i] // ROW_BYTES
             n = 1
-        elif what < 11:
+        elif what < 10:
             # all hidden cards of a hand turned over
-            touched[0] = k.places[<int>rng_below(&self.rng, <uint32_t>hidden)] // ROW_BYTES
+            touched[0] = k.places[<int>rng_below(rng, <uint32_t>hidden)] // ROW_BYTES
             n = 1
             for i in range(hidden):
                 if k.places[i] // ROW_BYTES == touched[0]:
                     fresh[i] = turned_by(fresh[i], 1)
         else:
             # two cards change places, each with a new side up
-            i = <int>rng_below(&self.rng, <uint32_t>hidden)
-            j = <int>rng_below(&self.rng, <uint32_t>k.unseen_count)
+            i = <int>rng_below(rng, <uint32_t>hidden)
+            j = <int>rng_below(rng, <uint32_t>k.unseen_count)
             if i != j:
-                fresh[i] = turned_by(self.cards[j], coins)
-                fresh[j] = turned_by(self.cards[i], coins >> 1)
+                fresh[i] = turned_by(p.cards[j], coins)
+                fresh[j] = turned_by(p.cards[i], coins >> 1)
                 touched[0] = k.places[i] // ROW_BYTES
                 n = 1
                 if j < hidden and k.places[j] // ROW_BYTES != touched[0]:
                     touched[1] = k.places[j] // ROW_BYTES
                     n = 2
         if n == 0:
-            return
+            return False
         # the logarithm of the likelihood that the changed seats must reach together
-        least = plain_log((1 + (rng_next(&self.rng) >> 11)) * (1.0 / 9007199254740992.0))
+        least = plain_log((1 + (rng_next(rng) >> 11)) * (1.0 / 9007199254740992.0)) / heat
         for i in range(n):
-            least += self.logs[touched[i]]
+            least += p.logs[touched[i]]
         for i in range(n):
             seat = touched[i]
-            other = switched if switched >= 0 else self.model[seat]
-            changed[i] = self.weights[seat][other] + self.story.seat_log(
-                seat, other, fresh, least - self.weights[seat][other], self.scratch)
+            other = switched if switched >= 0 else p.model[seat]
+            changed[i] = weights[seat][other] + self.seat_log(
+                seat, other, fresh, least - weights[seat][other], scratch)
             least -= changed[i]
             if least > 0:  # what the next seat adds is at most 0
-                return
-        self.changes += 1
-        memcpy(self.cards, fresh, 45)
+                return False
+        memcpy(p.cards, fresh, 45)
         for i in range(n):
-            self.logs[touched[i]] = changed[i]
+            p.logs[touched[i]] = changed[i]
         if switched >= 0:
-            self.model[touched[0]] = switched
+            p.model[touched[0]] = <uint8_t>switched
+        return True
+
+    def draw(self, Rng rng not None, int count, int tries, heats, int steps, prior=None) -> Worlds:
+        """Full rounds, drawn by the weighted belief.
+
+        Args:
+            rng: not advanced.
+            count: how many.
+            tries: hands dealt to each seat of each round, of which one is kept; 1 to 64.
+            steps: of the walk, for each round at the end.
+            prior: by seat, the weight of each model before its decisions are seen, together 1;
+                None: PRIOR.
+
+        Raises:
+            ValueError: a number out of range, or weights of another number of seats or models.
+        """
+        cdef Worlds out = Worlds()
+        cdef double chances[5][MODELS]
+        cdef double weights[5][MODELS]
+        cdef int seat, model, k, i, players = self.knowledge.known.players
+        cdef RngState stream = rng_split(&rng.state, 0)
+        cdef Particle* particles
+        cdef Particle* spare
+        cdef double* logs
+        cdef uint32_t* scratch
+        cdef double heat[16]
+        cdef double share
+        cdef int level, levels = len(heats)
+        for level in range(levels):
+            heat[level] = heats[level]
+        if count < 1 or not 1 <= tries <= TRIES:
+            raise ValueError(f"expected at least 1 round and 1 to {TRIES} tries: {count}, {tries}")
+        if prior is None:
+            prior = [PRIOR] * players
+        if [len(row) for row in prior] != [MODELS] * players:
+            raise ValueError(f"expected {MODELS} weights for each seat")
+        for seat in range(players):
+            for model in range(MODELS):
+                chances[seat][model] = max(0.0, <double>prior[seat][model])
+                weights[seat][model] = plain_log(min(1.0, max(1e-9, chances[seat][model])))
+        out.worlds = <World*>malloc(count * sizeof(World))
+        particles = <Particle*>malloc(count * sizeof(Particle))
+        spare = <Particle*>malloc(count * sizeof(Particle))
+        logs = <double*>malloc(count * sizeof(double))
+        scratch = <uint32_t*>malloc(MAX_LISTED * sizeof(uint32_t))
+        if (out.worlds == NULL or particles == NULL or spare == NULL or logs == NULL
+                or scratch == NULL):
+            free(particles)
+            free(spare)
+            free(logs)
+            free(scratch)
+            raise MemoryError
+        out.count = count
+        out.seen = self.knowledge.seen
+        out.network = self.network
+        out.effective = 1.0
+        with nogil:
+            for k in range(count):
+                memcpy(particles[k].cards, self.knowledge.unseen, 45)
+                for seat in range(5):
+                    particles[k].model[seat] = 0
+                    particles[k].logs[seat] = 0
+            for seat in range(players):
+                if seat == self.viewer:
+                    continue
+                for k in range(count):
+                    logs[k] = self.fill_seat(seat, &particles[k], tries if self.count[seat] else 1,
+                                             chances[seat], weights[seat], heat[0], &stream, scratch)
+                resample(particles, spare, logs, count, &stream)
+                particles, spare = spare, particles
+            for level in range(levels):
+                for k in range(count):
+                    logs[k] = 0
+                    if level:
+                        for seat in range(players):
+                            logs[k] += particles[k].logs[seat]
+                        logs[k] *= heat[level] - heat[level - 1]
+                if level:
+                    share = resample(particles, spare, logs, count, &stream)
+                    out.effective = share if share < out.effective else out.effective
+                    particles, spare = spare, particles
+                for k in range(count):
+                    for _ in range(steps):
+                        self.step(&particles[k], weights, heat[level], &stream, scratch)
+            for k in range(count):
+                state_copy(&out.worlds[k].state, &self.knowledge.known)
+                for i in range(self.knowledge.hidden):
+                    (&out.worlds[k].state.row[0][0])[self.knowledge.places[i]] = \
+                        particles[k].cards[i]
+                memcpy(out.worlds[k].model, particles[k].model, 5)
+        free(particles)
+        free(spare)
+        free(logs)
+        free(scratch)
+        return out
+
+
+cdef double resample(const Particle* particles, Particle* to, const double* logs, int n,
+                     RngState* rng) noexcept nogil:
+    """Draw n particles by their weights (systematically: Kitagawa 1996); return the effective
+    share of the weights."""
+    cdef double most = logs[0], total = 0, squares = 0, weight, reached, at
+    cdef int k, taken = 0
+    for k in range(1, n):
+        most = logs[k] if logs[k] > most else most
+    for k in range(n):
+        weight = plain_exp(logs[k] - most)
+        total += weight
+        squares += weight * weight
+    reached = 0
+    at = (rng_next(rng) >> 11) * (1.0 / 9007199254740992.0)
+    for k in range(n):
+        reached += plain_exp(logs[k] - most) / total * n
+        while taken < n and (taken + at < reached or k == n - 1):
+            to[taken] = particles[k]
+            taken += 1
+    return total * total / (n * squares)

@@ -40,6 +40,11 @@ cdef int rate_moves(const Net* net, const State* s, const Seen* seen, uint32_t* 
 cdef uint32_t learned_move(const Net* net, const State* s, const Seen* seen,
                            uint32_t* scratch) noexcept nogil
 
+cdef double learned_chance(const Net* net, const State* s, const Seen* seen, uint32_t move,
+                           double temperature, double least, uint32_t* scratch) noexcept nogil
+cdef double plain_exp(double x) noexcept nogil
+cdef double plain_log(double x) noexcept nogil
+
 
 cdef class Network:
     cdef Net* net

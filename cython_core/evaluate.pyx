@@ -1,5 +1,5 @@
 """The learned evaluation and the player that follows it; see evaluate.pxd."""
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
@@ -118,26 +118,35 @@ cdef inline int64_t present_margin(const State* s, int seat) noexcept nogil:
     return s.players * state_points(s, seat) - total
 
 
+cdef inline int64_t value_after(const Net* net, const Eyes* eyes, const int16_t* base,
+                                const State* s, uint32_t move) noexcept nogil:
+    """The value of a move, see Rated."""
+    cdef uint16_t inputs[MAX_ON]
+    cdef int16_t sums[WIDE]
+    cdef int64_t value
+    cdef int on
+    cdef State after
+    apply(&after, s, move)
+    value = present_margin(&after, eyes.seat) * POINT
+    if after.end == RUNNING:
+        on = after_inputs(eyes, &after, inputs)
+        net_sum(net, sums, base, inputs, on)
+        value += (s.players - 1) * <int64_t>net_output(net, sums)
+    return value
+
+
 cdef int rate_moves(const Net* net, const State* s, const Seen* seen, uint32_t* scratch,
                     Rated* rated) noexcept nogil:
     """Value the candidates, in no order; room for MAX_CANDIDATES; return how many."""
     cdef uint32_t moves[MAX_CANDIDATES]
-    cdef uint16_t inputs[MAX_ON]
     cdef int16_t base[WIDE]
-    cdef int16_t sums[WIDE]
-    cdef int n = candidates(s, scratch, moves), k, on, seat = s.turn
+    cdef int n = candidates(s, scratch, moves), k
     cdef Eyes eyes
-    cdef State after
-    open_eyes(&eyes, s, seen, seat)
+    open_eyes(&eyes, s, seen, s.turn)
     net_sum(net, base, net_bias(net), eyes.inputs, eyes.count)
     for k in range(n):
-        apply(&after, s, moves[k])
         rated[k].move = moves[k]
-        rated[k].value = present_margin(&after, seat) * POINT
-        if after.end == RUNNING:
-            on = after_inputs(&eyes, &after, inputs)
-            net_sum(net, sums, base, inputs, on)
-            rated[k].value += (s.players - 1) * <int64_t>net_output(net, sums)
+        rated[k].value = value_after(net, &eyes, base, s, moves[k])
     return n
 
 
@@ -151,6 +160,74 @@ cdef uint32_t learned_move(const Net* net, const State* s, const Seen* seen,
                 or (rated[k].value == rated[best].value and rated[k].move < rated[best].move)):
             best = k
     return rated[best].move
+
+
+# exp and log in plain arithmetic, which every machine computes to the same bits
+
+cdef double plain_exp(double x) noexcept nogil:
+    """e^x for x <= 0; 0 below -600."""
+    cdef double r, e
+    cdef int64_t n
+    cdef uint64_t bits
+    if x < -600:
+        return 0
+    n = <int64_t>(x * 1.4426950408889634 - 0.5)
+    r = x - n * 0.6931471805599453
+    e = 1 + r * (1 + r / 2 * (1 + r / 3 * (1 + r / 4 * (1 + r / 5 * (1 + r / 6 * (
+        1 + r / 7 * (1 + r / 8 * (1 + r / 9))))))))
+    bits = <uint64_t>(1023 + n) << 52
+    memcpy(&r, &bits, 8)
+    return e * r
+
+
+cdef double plain_log(double x) noexcept nogil:
+    """The natural logarithm of a normal number x > 0."""
+    cdef uint64_t bits
+    cdef int64_t n
+    cdef double z, square
+    memcpy(&bits, &x, 8)
+    n = <int64_t>(bits >> 52) - 1023
+    bits = (bits & <uint64_t>0xFFFFFFFFFFFFF) | <uint64_t>1023 << 52
+    memcpy(&x, &bits, 8)
+    z = (x - 1) / (x + 1)
+    square = z * z
+    return n * 0.6931471805599453 + 2 * z * (1 + square * (
+        1.0 / 3 + square * (1.0 / 5 + square * (1.0 / 7 + square * (1.0 / 9 + square * (
+            1.0 / 11 + square * (1.0 / 13 + square / 15)))))))
+
+
+cdef double learned_chance(const Net* net, const State* s, const Seen* seen, uint32_t move,
+                           double temperature, double least, uint32_t* scratch) noexcept nogil:
+    """The chance of a move by the softmax of the evaluation over the candidates.
+
+    Args:
+        move: canonical; another than the candidates has no chance.
+        temperature: points.
+        least: chances below it are given as 0, which is faster.
+    """
+    cdef uint32_t moves[MAX_CANDIDATES]
+    cdef int16_t base[WIDE]
+    cdef int n = candidates(s, scratch, moves), k
+    cdef double unit = 1.0 / ((s.players - 1) * <double>POINT * temperature), total = 1, part
+    cdef int64_t own
+    cdef Eyes eyes
+    for k in range(n):
+        if moves[k] == move:
+            break
+    else:
+        return 0
+    open_eyes(&eyes, s, seen, s.turn)
+    net_sum(net, base, net_bias(net), eyes.inputs, eyes.count)
+    own = value_after(net, &eyes, base, s, move)
+    for k in range(n):
+        if moves[k] != move:
+            part = (value_after(net, &eyes, base, s, moves[k]) - own) * unit
+            if part > 40:
+                return 0
+            total += plain_exp(part) if part <= 0 else 1 / plain_exp(-part)
+            if total * least > 1:
+                return 0
+    return 1 / total
 
 
 cdef class Network:

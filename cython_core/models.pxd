@@ -3,13 +3,11 @@
 
 A model says with what probability a player of its kind, holding a given hand, would have
 done what a seat did.  All of them now and then play anything (NOISE), so that nothing is
-impossible.  exp and log are written out in plain arithmetic, which every machine computes
-to the same bits.
+impossible.
 """
-from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.stdint cimport uint32_t
 
-from .evaluate cimport MAX_CANDIDATES, POINT, Net, Rated, rate_moves
+from .evaluate cimport Net, learned_chance, plain_exp, plain_log
 from .moves cimport count_moves, ends_to_scout, list_moves
 from .planner cimport (
     Shape, planner_flips, planner_move, planner_value, shape_hand,
@@ -28,50 +26,21 @@ cdef enum:
     MODEL_LEARNED = 3
 
 
-cdef inline double plain_exp(double x) noexcept nogil:
-    """e^x for x <= 0; 0 below -600."""
-    cdef double r, e
-    cdef int64_t n
-    cdef uint64_t bits
-    if x < -600:
-        return 0
-    n = <int64_t>(x * 1.4426950408889634 - 0.5)
-    r = x - n * 0.6931471805599453
-    e = 1 + r * (1 + r / 2 * (1 + r / 3 * (1 + r / 4 * (1 + r / 5 * (1 + r / 6 * (
-        1 + r / 7 * (1 + r / 8 * (1 + r / 9))))))))
-    bits = <uint64_t>(1023 + n) << 52
-    memcpy(&r, &bits, 8)
-    return e * r
-
-
-cdef inline double plain_log(double x) noexcept nogil:
-    """The natural logarithm of a normal number x > 0."""
-    cdef uint64_t bits
-    cdef int64_t n
-    cdef double z, square
-    memcpy(&bits, &x, 8)
-    n = <int64_t>(bits >> 52) - 1023
-    bits = (bits & <uint64_t>0xFFFFFFFFFFFFF) | <uint64_t>1023 << 52
-    memcpy(&x, &bits, 8)
-    z = (x - 1) / (x + 1)
-    square = z * z
-    return n * 0.6931471805599453 + 2 * z * (1 + square * (
-        1.0 / 3 + square * (1.0 / 5 + square * (1.0 / 7 + square * (1.0 / 9 + square * (
-            1.0 / 11 + square * (1.0 / 13 + square / 15)))))))
-
-
 cdef inline double planner_chance(const State* s, uint32_t move) noexcept nogil:
-    """1 when the planner values no move higher than this one, else 0: a tie is as good."""
+    """Near 1 when the planner values no move higher than this one, less the more another is
+    worth: a player whose cost of a Scout is another one, or who errs a little, is like it."""
     cdef Shape shape
     cdef uint32_t best
+    cdef double gap
     if s.start != NOBODY:
         return planner_flips(s.row[s.turn], s.size[s.turn]) == (move == plain_move(FLIP))
     best = planner_move(s, 1.0)
     if best == move:
         return 1
     shape_hand(&shape, s.row[s.turn], s.size[s.turn])
-    return (planner_value(&shape, s, best) - 8 * scouts_card(move_kind(best))
-            == planner_value(&shape, s, move) - 8 * scouts_card(move_kind(move)))
+    gap = (planner_value(&shape, s, best) - 8 * scouts_card(move_kind(best))
+           - planner_value(&shape, s, move) + 8 * scouts_card(move_kind(move))) / 8.0
+    return 0.9 * plain_exp(-gap / 0.3) + 0.1 * plain_exp(-gap / 2)
 
 
 cdef inline double greedy_chance(const State* s, uint32_t move, uint32_t* scratch) noexcept nogil:
@@ -100,24 +69,6 @@ cdef inline double greedy_chance(const State* s, uint32_t move, uint32_t* scratc
     return 1
 
 
-cdef inline double learned_chance(const Net* net, const State* s, const Seen* seen, uint32_t move,
-                                  double temperature, uint32_t* scratch) noexcept nogil:
-    """Softmax of the evaluation over the candidates; temperature in points."""
-    cdef Rated rated[MAX_CANDIDATES]
-    cdef int n = rate_moves(net, s, seen, scratch, rated), k
-    cdef int64_t best = rated[0].value
-    cdef double unit = 1.0 / ((s.players - 1) * <double>POINT * temperature), total = 0, own = 0
-    cdef double part
-    for k in range(1, n):
-        best = rated[k].value if rated[k].value > best else best
-    for k in range(n):
-        part = plain_exp((rated[k].value - best) * unit)
-        total += part
-        if rated[k].move == move:
-            own = part
-    return own / total
-
-
 cdef inline double log_chance(int model, const Net* net, const State* s, const Seen* seen,
                               uint32_t move, uint32_t* scratch) noexcept nogil:
     """The logarithm of the chance that a player of this kind makes this move here.
@@ -125,13 +76,13 @@ cdef inline double log_chance(int model, const Net* net, const State* s, const S
     The acting hand must be known; the move must be legal and canonical, or the chance is that
     of noise.
     """
-    cdef double any_move = 1.0 / count_moves(s), chance, noise = 0.1
+    cdef double any_move = 1.0 / count_moves(s), chance, noise = 0.05
     if model == MODEL_PLANNER:
         chance = planner_chance(s, move)
     elif model == MODEL_GREEDY:
         chance = greedy_chance(s, move, scratch)
     elif model == MODEL_LEARNED:
-        chance = learned_chance(net, s, seen, move, 0.15, scratch)
+        chance = learned_chance(net, s, seen, move, 0.15, 0.03 * any_move, scratch)
     else:
         chance = any_move
     return plain_log((1 - noise) * chance + noise * any_move)
