@@ -18,6 +18,7 @@ cdef extern from "network.h" nogil:
                                   const uint16_t* inputs, int n) noexcept
     int32_t net_output "bigtop_net_output"(const Net* net, const int16_t* sums) noexcept
     const int16_t* net_bias "bigtop_net_bias"(const Net* net) noexcept
+    bint net_sound "bigtop_net_sound"(const Net* net) noexcept
     enum:
         NET_BYTES "(int)sizeof(bigtop_net)"
 
@@ -238,7 +239,8 @@ cdef class Network:
         weights: what `weights` gave.
 
     Raises:
-        ValueError: not 2 to 5 players, or another number of bytes.
+        ValueError: not 2 to 5 players, another number of bytes, or numbers so large that sums
+            of them could overflow.
     """
 
     def __cinit__(self):
@@ -254,6 +256,8 @@ cdef class Network:
         if self.net == NULL:
             raise MemoryError
         memcpy(self.net, <const uint8_t*>weights, NET_BYTES)
+        if not net_sound(self.net):
+            raise ValueError("expected weights within the bounds of the network's arithmetic")
 
     def __dealloc__(self):
         free(self.net)
@@ -268,8 +272,63 @@ cdef class Network:
         """The weights as bytes: little-endian whole numbers in the order of network.h."""
         return (<uint8_t*>self.net)[:NET_BYTES]
 
+    def output(self, inputs) -> int:
+        """The output for inputs that are on, in 1/65536 of a point.
+
+        Args:
+            inputs: their numbers, at most 448; one that is there twice counts twice.
+
+        Raises:
+            ValueError: too many, or no input has that number.
+        """
+        cdef uint16_t on[128 + MAX_ON]
+        cdef int16_t sums[WIDE]
+        cdef int n = len(inputs), k
+        if n > 128 + MAX_ON:
+            raise ValueError(f"expected at most {128 + MAX_ON} inputs: {n}")
+        for k in range(n):
+            if not 0 <= inputs[k] < INPUTS:
+                raise ValueError(f"expected inputs from 0 to {INPUTS - 1}: {inputs[k]}")
+            on[k] = inputs[k]
+        net_sum(self.net, sums, net_bias(self.net), on, n)
+        return net_output(self.net, sums)
+
     def __reduce__(self):
         return Network, (self.players, self.weights)
+
+
+def inputs_after(Round round_, uint32_t move) -> list:
+    """The inputs that are on after a move of the acting seat, as that seat sees it.
+
+    Args:
+        round_: a round that is not over; the acting hand is known.
+        move: the code of a legal move. Choices of the flip phase are looked at as if the
+            phase was not over.
+
+    Returns:
+        Numbers of inputs, some perhaps twice, in no order; see features.pxd.
+
+    Raises:
+        ValueError: the round is over, the acting hand is hidden, or the move is not legal.
+    """
+    cdef uint16_t inputs[MAX_ON]
+    cdef Eyes eyes
+    cdef State after
+    cdef int n, k
+    _ready(round_)
+    if round_.refusal(move):
+        raise ValueError(round_.refusal(move))
+    apply(&after, &round_.state, move)
+    open_eyes(&eyes, &round_.state, &round_.seen, round_.state.turn)
+    n = after_inputs(&eyes, &after, inputs)
+    return [eyes.inputs[k] for k in range(eyes.count)] + [inputs[k] for k in range(n)]
+
+
+cdef int _ready(Round round_) except -1:
+    """Refuse a round in which nobody can be asked for a move."""
+    if round_.state.end:
+        raise ValueError("the round is over")
+    return round_._open_turn()
 
 
 def rated_moves(Round round_, Network network) -> list:
@@ -291,9 +350,7 @@ def rated_moves(Round round_, Network network) -> list:
     cdef int n
     cdef double unit
     network.must_fit(round_.state.players)
-    if round_.state.end:
-        raise ValueError("the round is over")
-    round_._open_turn()
+    _ready(round_)
     unit = 1.0 / ((round_.state.players - 1) * <double>POINT)
     rated = <Rated*>malloc(MAX_CANDIDATES * sizeof(Rated))
     scratch = <uint32_t*>malloc(MAX_LISTED * sizeof(uint32_t))

@@ -19,9 +19,13 @@
 
 #define BIGTOP_CAP1 2047  /* of an output of the first hidden layer: 8 */
 #define BIGTOP_CAP2 8191  /* of the second: 32 */
+#define BIGTOP_MOST 8000  /* of a weight of the second and third layer, either sign */
+#define BIGTOP_MOST_BIAS (1 << 24)  /* of a bias there */
 
-/* With the caps above no sum can leave 32 bits: 2047 * 8191 * 128 and 8191 * 8191 * 32 are
-   below 2^31; weights of the second and third layer are kept within 8191. */
+/* With the bounds above no sum can leave 32 bits, in whatever order it is made:
+   2047 * 8000 * 128 + 2^24 and 8191 * 8000 * 32 + 2^24 are below 2^31.  Sums of the first
+   layer are kept in 16 bits and go round: they are right as long as the whole sum is within
+   -128 and 128, also when a part of it was not. */
 typedef struct {
     int16_t first[BIGTOP_INPUTS][BIGTOP_WIDE];            /* 1/256 */
     int16_t first_bias[BIGTOP_WIDE];                      /* 1/256 */
@@ -33,8 +37,9 @@ typedef struct {
 } bigtop_net;
 
 #if defined(__GNUC__)
-/* 16 numbers; the compiler takes as many registers as the machine needs for them */
-typedef int16_t bigtop_lane __attribute__((vector_size(32), may_alias, aligned(2)));
+/* 16 numbers; the compiler takes as many registers as the machine needs for them.  Unsigned,
+   since C says of those alone that they go round. */
+typedef uint16_t bigtop_lane __attribute__((vector_size(32), may_alias, aligned(2)));
 #define BIGTOP_LANES (BIGTOP_WIDE / 16)
 #endif
 
@@ -63,6 +68,21 @@ static inline void bigtop_net_sum(const bigtop_net *net, int16_t *to, const int1
         for (j = 0; j < BIGTOP_WIDE; j++)
             to[j] = (int16_t)(to[j] + net->first[inputs[i]][j]);
 #endif
+}
+
+/* Whether all weights and biases are within the bounds that the sums need. */
+static inline int bigtop_net_sound(const bigtop_net *net)
+{
+    const int16_t *second = &net->second[0][0][0];
+    int k;
+    for (k = 0; k < BIGTOP_WIDE * BIGTOP_NARROW; k++)
+        if (second[k] < -BIGTOP_MOST || second[k] > BIGTOP_MOST)
+            return 0;
+    for (k = 0; k < BIGTOP_NARROW; k++)
+        if (net->third[k] < -BIGTOP_MOST || net->third[k] > BIGTOP_MOST
+            || net->second_bias[k] < -BIGTOP_MOST_BIAS || net->second_bias[k] > BIGTOP_MOST_BIAS)
+            return 0;
+    return net->third_bias >= -BIGTOP_MOST_BIAS && net->third_bias <= BIGTOP_MOST_BIAS;
 }
 
 /* The output for sums of the first layer, in 1/2^16 points (one unit is 8 points). */
@@ -256,13 +276,14 @@ static inline void bigtop_quantise(bigtop_net *net, const bigtop_weights *w)
     for (j = 0; j < BIGTOP_WIDE; j++) {
         net->first_bias[j] = (int16_t)bigtop_scaled(w->first_bias[j], 256, 8191);
         for (k = 0; k < BIGTOP_NARROW; k++)
-            net->second[j / 2][k][j & 1] = (int16_t)bigtop_scaled(w->second[j][k], 2048, 8191);
+            net->second[j / 2][k][j & 1] = (int16_t)bigtop_scaled(w->second[j][k], 2048,
+                                                                    BIGTOP_MOST);
     }
     for (k = 0; k < BIGTOP_NARROW; k++) {
-        net->second_bias[k] = bigtop_scaled(w->second_bias[k], 524288, 1 << 24);
-        net->third[k] = (int16_t)bigtop_scaled(w->third[k], 2048, 8191);
+        net->second_bias[k] = bigtop_scaled(w->second_bias[k], 524288, BIGTOP_MOST_BIAS);
+        net->third[k] = (int16_t)bigtop_scaled(w->third[k], 2048, BIGTOP_MOST);
     }
-    net->third_bias = bigtop_scaled(w->third_bias, 524288, 1 << 24);
+    net->third_bias = bigtop_scaled(w->third_bias, 524288, BIGTOP_MOST_BIAS);
 }
 
 #endif
