@@ -6,7 +6,7 @@ decision of the same seat with the value of the best move there, and cut where t
 not play its best move.
 """
 from libc.math cimport sqrt
-from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
@@ -17,8 +17,8 @@ from .moves cimport MAX_LISTED
 from .policy cimport (
     PLAY_GREEDY, PLAY_LEARNED, PLAY_PLANNER, PLAY_RANDOM, Policy, policy_move,
 )
-from .rng cimport Rng, RngState, rng_below, rng_next, rng_shuffle_head, rng_split
-from .state cimport MAX_MOVES_MADE, RUNNING, Seen, State, see, state_deal, state_play, state_points
+from .rng cimport Rng, RngState, rng_below, rng_next, rng_split
+from .state cimport RUNNING, Seen, State, see, state_deal, state_play, state_points
 
 cdef extern from "network.h" nogil:
     ctypedef struct Weights "bigtop_weights":
@@ -106,6 +106,35 @@ cdef class Samples:
             self.targets = <float*>memory
         return True
 
+    def append(self, inputs, double target) -> None:
+        """Append a position.
+
+        Args:
+            inputs: the numbers of those that are on.
+            target: what the margin is to change from it to the end, in points.
+
+        Raises:
+            ValueError: no input has that number.
+        """
+        cdef int64_t n = len(inputs), k
+        for k in range(n):
+            if not 0 <= inputs[k] < INPUTS:
+                raise ValueError(f"expected inputs from 0 to {INPUTS - 1}: {inputs[k]}")
+        if not self.reserve(n, 1):
+            raise MemoryError
+        for k in range(n):
+            self.inputs[self.used + k] = inputs[k]
+        self.used += n
+        self.targets[self.count] = <float>(target / UNIT)
+        self.count += 1
+        self.first[self.count] = self.used
+
+    def positions(self) -> list:
+        """A copy: for each position the inputs that are on, and its target in points."""
+        cdef int64_t k, i
+        return [([self.inputs[i] for i in range(self.first[k], self.first[k + 1])],
+                 self.targets[k] * <double>UNIT) for k in range(self.count)]
+
     def extend(self, Samples more) -> None:
         """Append the samples of another."""
         cdef int64_t k
@@ -167,12 +196,11 @@ cdef bint play_one(const Company* c, int players, const uint8_t* deck, int cards
     cdef Policy seats[5]
     cdef bint learns[5]
     cdef double ret[5]
-    cdef bint later[5]
     cdef Eyes eyes
     cdef Step* step
     cdef int n, k, best, pick, decisions = 0, seat
-    cdef double unit = (players - 1) * <double>POINT, value
-    cdef int64_t start = out.used, at
+    cdef double unit = (players - 1) * <double>POINT
+    cdef int64_t at
     seat_players(c, players, rng, learns, seats)
     state_deal(&s, players, rng, deck, cards)
     memset(&seen, 0, sizeof(Seen))
