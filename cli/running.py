@@ -304,14 +304,14 @@ def play(
         if standing.boards:
             click.echo(report(), err=True)
         if record:
-            complain(f"to go on: {_command(standing.run.seed)}")
+            complain(f"to go on: {command_again(standing.run.seed)}")
         raise click.exceptions.Exit(STATUS_INTERRUPTED) from None
     finally:
         progress.close()
     return time.perf_counter() - started
 
 
-def _command(seed: int) -> str:
+def command_again(seed: int) -> str:
     """The command that was given, with the seed that was drawn."""
     words = list(sys.argv[1:])
     if "--seed" not in words and not any(word.startswith("--seed=") for word in words):

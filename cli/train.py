@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +22,7 @@ from bigtop.cli.common import (
     print_answer,
     seed_option,
 )
-from bigtop.cli.running import cores
+from bigtop.cli.running import command_again, cores
 
 if TYPE_CHECKING:
     from bigtop.training import Training
@@ -72,12 +74,14 @@ def train(
     JSON: players, seed, rounds, samples, seconds, plan, and curve: a list of rounds, samples,
     seconds, margin, margin_se (points a round), win (share).
     """
-    from bigtop.training import Plan, begin, finish, load
+    from bigtop.training import Plan, begin, finish, load, save
     from bigtop.training import train as laps
     from bigtop.weights import WeightsError
 
     if (minutes is None) == (rounds is None):
         raise BadInput("expected --minutes or --rounds, one of the two")
+    if minutes is not None and not math.isfinite(minutes):
+        raise BadInput(f"expected a number of minutes: {minutes}")
     checkpoint = Path(f"{file}.checkpoint")
     try:
         training = load(checkpoint) if checkpoint.exists() else None
@@ -86,15 +90,17 @@ def train(
         asked = Plan(players, seed, rounds or 0, minutes or 0.0)
         if training is None:
             training = begin(asked)
+            save(training, checkpoint)  # before any work: can it be written?
         elif training.plan != asked:
             raise BadInput(f"{checkpoint}: {_difference(asdict(asked), asdict(training.plan))}")
         try:
-            for state in laps(training, threads or cores(), checkpoint):
-                _tell(state)
+            with closing(laps(training, threads or cores(), checkpoint)) as states:
+                for state in states:
+                    _tell(state)
         except KeyboardInterrupt:
             _clear()
             share = f"{100 * training.progress:.0f}%" if training.rounds else "begun"
-            complain(f"interrupted ({share}); the same command goes on from {checkpoint}")
+            complain(f"interrupted ({share}); to go on: {command_again(seed)}")
             raise click.exceptions.Exit(STATUS_INTERRUPTED) from None
         _clear()
         finish(training, Path(file))

@@ -4,7 +4,8 @@
 Those of the first group (`Eyes`) are the same for all moves of a decision, those of the
 second (`after_inputs`) depend on the move.  Nothing hidden is looked at: of the other hands
 only their sizes and the cards that everybody saw scouted.  A hand read from right to left
-has the same inputs: it can do the same.
+has the same inputs, since it can do the same; but of equally strong blocks the peeling takes
+the left one, and what it finds then may differ (in 3% of the positions).
 """
 from libc.stdint cimport uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -33,7 +34,7 @@ cdef enum:
     IN_SHOWS = IN_TURN + 2              # how many own blocks beat the set: of another, own
     IN_TOKENS = IN_SHOWS + 18           # who holds Scout & Show, by distance
     IN_THEIR_SIZE = IN_TOKENS + 5       # by distance 1 .. 4: cards in hand, 0 .. 20
-    IN_THEIR_KNOWN = IN_THEIR_SIZE + 84 # of them known, 0 .. 6
+    IN_THEIR_KNOWN = IN_THEIR_SIZE + 84  # of them known, 0 .. 6
     IN_THEIR_BEATS = IN_THEIR_KNOWN + 28  # known cards beat the set
     IN_THEIR_NUMBER = IN_THEIR_BEATS + 4  # numbers of known cards
     IN_SMALLEST = IN_THEIR_NUMBER + 40  # cards of the smallest other hand, 0 .. 12

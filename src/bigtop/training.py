@@ -13,8 +13,7 @@ import io
 import json
 import math
 import time
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -28,13 +27,19 @@ from bigtop.core.train import Learner, Samples, play_samples
 from bigtop.statistics import Estimate, estimate
 from bigtop.weights import WeightsError, replace, write_weights
 
-CHECKPOINT_VERSION = 1
+CHECKPOINT_VERSION = 2
 PIECE = 50  # rounds played in one go on a thread
 MEASURED_LAPS = 20  # after so many the number of rounds that fit into the minutes is known
 TEST_BOARDS = 500  # of the live strength figure
 TEST_SEED = 20_000_000_001  # of its deals, which no training plays
-GUESTS = (("planner", 1.0), ("planner", 1.0), ("planner", 1.0), ("planner", 1.5), ("planner", 3.0),
-          ("greedy", 1.0))  # fmt: skip
+GUESTS = (
+    ("planner", 1.0),
+    ("planner", 1.0),
+    ("planner", 1.0),
+    ("planner", 1.5),
+    ("planner", 3.0),
+    ("greedy", 1.0),
+)
 """Who else sits at the tables, beside earlier weights: policy and the planner's Scout cost."""
 
 
@@ -47,7 +52,7 @@ class Plan:
     seed: int
     """Of the first weights and of all rounds, 0 to 2**64 - 1."""
     rounds: int
-    """How many are played in all; 0 when `minutes` decide."""
+    """How many are played in all, rounded up to whole laps; 0 when `minutes` decide."""
     minutes: float = 0.0
     """The first laps tell how many rounds fit into so many minutes."""
     lap: int = 1000
@@ -90,6 +95,10 @@ class Training:
     """Time spent, in all sessions together."""
     player: Network = field(init=False)
     """The weights that play the next lap: from before the last lap was learned."""
+    explore: float = field(init=False)
+    """Chance of a random candidate in the next lap, set at that time too."""
+    guests: int = 0
+    """How many of `past` are guests in the next lap, set at that time too."""
     past: list[Network] = field(default_factory=list)
     """Earlier weights among the guests."""
     curve: list[dict[str, float]] = field(default_factory=list)
@@ -97,7 +106,8 @@ class Training:
 
     def __post_init__(self) -> None:
         self.player = self.learner.network()
-        self.rounds = self.rounds or self.plan.rounds
+        self.explore = self.plan.explore
+        self.rounds = self.rounds or -(-self.plan.rounds // self.plan.lap) * self.plan.lap
 
     @property
     def done(self) -> bool:
@@ -121,13 +131,14 @@ def train(
     checkpoint: Path,
     every: float = 60.0,
     tests: int = 40,
-) -> Iterator[Training]:
+) -> Generator[Training, None, None]:
     """Train to the end; the training is yielded after each lap.
 
     Args:
         training: goes on from where it stands.
         threads: how many may work at a time.
-        checkpoint: written every so many seconds, and at the end; leaving early writes it too.
+        checkpoint: written every so many seconds, and at the end; leaving early, by whatever
+            exception, writes it as it was after the last whole lap.
         every: seconds between checkpoints.
         tests: how often the strength is measured, evenly over the training.
 
@@ -135,21 +146,24 @@ def train(
         OSError: the checkpoint cannot be written.
     """
     written = time.monotonic()
+    before = None  # how the training stood, while a lap is taken in
     with ThreadPoolExecutor(max(1, threads)) as pool:
-        coming = _play_lap(training, training.laps, pool)
+        coming = _play_lap(training, training.laps, _next_tables(training), pool)
         try:
             while not training.done:
                 began = time.monotonic()
                 lap = _gathered(coming)
-                player = training.learner.network()
-                coming = _play_lap(training, training.laps + 1, pool, player)
+                tables = _tables(training)
+                coming = _play_lap(training, training.laps + 1, tables, pool)
                 if threads == 1:
                     wait_for(coming)
+                before = _standing(training)
                 _learn_lap(training, lap)
-                training.player = player
+                training.player, training.explore, training.guests = tables
                 training.seconds += time.monotonic() - began
                 _count_rounds(training)
                 _look(training, tests)
+                before = None
                 yield training
                 if time.monotonic() - written > every:
                     save(training, checkpoint)
@@ -157,7 +171,28 @@ def train(
         finally:
             for piece in coming:
                 piece.cancel()
+            # an interrupt comes when the core gives the word back: between learning and counting
+            if before is not None:
+                _stand(training, before)
             save(training, checkpoint)
+
+
+NUMBERS = ("laps", "rounds", "samples", "seconds", "explore", "guests")
+
+
+def _standing(training: Training) -> tuple[list[int | bytes], dict[str, object]]:
+    """All that a lap changes."""
+    numbers = {key: getattr(training, key) for key in (*NUMBERS, "player")}
+    lists = {"past": list(training.past), "curve": list(training.curve)}
+    return training.learner.dump(), numbers | lists
+
+
+def _stand(training: Training, before: tuple[list[int | bytes], dict[str, object]]) -> None:
+    """Put a training back to where it stood."""
+    memories, rest = before
+    training.learner.load(memories)
+    for key, value in rest.items():
+        setattr(training, key, value)
 
 
 def wait_for(pieces: list[Future[Samples]]) -> None:
@@ -166,19 +201,36 @@ def wait_for(pieces: list[Future[Samples]]) -> None:
         piece.result()
 
 
+Tables = tuple[Network, float, int]
+"""Who plays a lap: the learner's weights, its chance of a random candidate, and how many of its
+earlier weights are guests."""
+
+
+def _tables(training: Training) -> Tables:
+    """The tables of a lap that begins now."""
+    plan = training.plan
+    explore = plan.explore + (plan.last_explore - plan.explore) * training.progress
+    return training.learner.network(), explore, len(training.past)
+
+
+def _next_tables(training: Training) -> Tables:
+    """Those of the next lap, which began before the last one was learned."""
+    return training.player, training.explore, training.guests
+
+
 def _play_lap(
-    training: Training, lap: int, pool: ThreadPoolExecutor, player: Network | None = None
+    training: Training, lap: int, tables: Tables, pool: ThreadPoolExecutor
 ) -> list[Future[Samples]]:
     """Start to play a lap, in pieces."""
-    plan, share = training.plan, training.progress
+    plan = training.plan
+    player, explore, guests_count = tables
     rng = Rng(plan.seed).split(1)
-    guests = [*GUESTS, *((network, 1.0) for network in training.past)]
-    explore = plan.explore + (plan.last_explore - plan.explore) * share
+    guests = [*GUESTS, *((network, 1.0) for network in training.past[:guests_count])]
     first = lap * plan.lap
 
     def piece(start: int) -> Samples:
         return play_samples(
-            player or training.player,
+            player,
             guests,
             rng,
             start,
@@ -285,9 +337,11 @@ def save(training: Training, file: Path) -> None:
         "inputs": INPUTS_VERSION,
         "plan": asdict(training.plan),
         "steps": steps,
-        **{key: getattr(training, key) for key in ("laps", "rounds", "samples", "seconds", "curve")},
+        **{key: getattr(training, key) for key in (*NUMBERS, "curve")},
     }
-    arrays = {name: np.frombuffer(memory, "<f4") for name, memory in zip(MEMORIES, memories)}
+    arrays = {
+        name: np.frombuffer(memory, "<f4") for name, memory in zip(MEMORIES, memories, strict=True)
+    }
     networks = [training.player, *training.past]
     out = io.BytesIO()
     np.savez(
@@ -312,18 +366,17 @@ def load(file: Path) -> Training:
             about = json.loads(arrays["about"].tobytes())
             if (about["bigtop-training"], about["inputs"]) != (CHECKPOINT_VERSION, INPUTS_VERSION):
                 raise ValueError("another version")
-            plan = Plan(**about["plan"])
-            training = begin(plan)
-            memories = [arrays[name].tobytes() for name in MEMORIES]
-            training.learner.load([about["steps"], *memories])
+            training = begin(Plan(**about["plan"]))
+            training.learner.load([about["steps"], *(arrays[name].tobytes() for name in MEMORIES)])
             weights = arrays["networks"].tobytes()
-    except (ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError) as error:
-        raise WeightsError(f"expected a checkpoint of this version ({error}): {file}") from None
-    for key in ("laps", "rounds", "samples", "seconds", "curve"):
-        setattr(training, key, about[key])
-    size = len(training.player.weights)
-    networks = [
-        Network(plan.players, weights[at : at + size]) for at in range(0, len(weights), size)
-    ]
-    training.player, training.past = networks[0], networks[1:]
+        for key in (*NUMBERS, "curve"):
+            setattr(training, key, about[key])
+        size = len(training.player.weights)
+        training.player, *training.past = (
+            Network(training.plan.players, weights[at : at + size])
+            for at in range(0, len(weights), size)
+        )
+    except Exception as error:  # what zipfile and NumPy raise for damage is of many kinds
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise WeightsError(f"expected a checkpoint of this version ({reason}): {file}") from None
     return training

@@ -87,7 +87,9 @@ def read_header(file: Path, content: bytes) -> tuple[dict[str, object], bytes]:
         )
     numbers = content[len(line) + 1 :]
     if hashlib.sha256(numbers).hexdigest() != header.get("sha256"):
-        raise WeightsError(f"damaged: its numbers do not give the SHA-256 in its first line: {file}")
+        raise WeightsError(
+            f"damaged: its numbers do not give the SHA-256 in its first line: {file}"
+        )
     return header, numbers
 
 
