@@ -17,6 +17,7 @@ from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
@@ -225,7 +226,8 @@ def _play_lap(
     plan = training.plan
     player, explore, guests_count = tables
     rng = Rng(plan.seed).split(1)
-    guests = [*GUESTS, *((network, 1.0) for network in training.past[:guests_count])]
+    guests: list[tuple[str | Network, float]] = list(GUESTS)
+    guests += [(network, 1.0) for network in training.past[:guests_count]]
     first = lap * plan.lap
 
     def piece(start: int) -> Samples:
@@ -339,8 +341,9 @@ def save(training: Training, file: Path) -> None:
         "steps": steps,
         **{key: getattr(training, key) for key in (*NUMBERS, "curve")},
     }
-    arrays = {
-        name: np.frombuffer(memory, "<f4") for name, memory in zip(MEMORIES, memories, strict=True)
+    arrays: dict[str, Any] = {
+        name: np.frombuffer(cast("bytes", memory), "<f4")
+        for name, memory in zip(MEMORIES, memories, strict=True)
     }
     networks = [training.player, *training.past]
     out = io.BytesIO()
