@@ -1,4 +1,4 @@
-"""Draws the learning curves in the headers of weights files, and prints what each training was.
+"""Draws the learning curves in the headers of weights files; prints what each training was.
 
     python benchmarks/strength/learning_curve.py docs/learning-curve.svg [FILE.weights ...]
 
@@ -30,7 +30,7 @@ NORMAL95 = 1.96
 def main(picture: Path, files: tuple[Path, ...]) -> None:
     trainings = sorted((read(file) for file in files or shipped_files()), key=lambda m: m.players)
     draw(trainings, picture)
-    for line in table(trainings):
+    for line in [*(command(made) for made in trainings), "", *table(trainings)]:
         click.echo(line)
 
 
@@ -56,6 +56,15 @@ def draw(trainings: list[Made], picture: Path) -> None:
         # the day it was drawn would make each picture another one
         metadata = {"Date": None} if picture.suffix == ".svg" else {}
         figure.savefig(picture, dpi=150, metadata=metadata)
+
+
+def command(made: Made) -> str:
+    """The command that began the training."""
+    length = f"--minutes {made.minutes:g}" if made.minutes else f"--rounds {made.rounds}"
+    return (
+        f"bigtop train --players {made.players} {length} --seed {made.seed} "
+        f"players{made.players}.weights"
+    )
 
 
 def table(trainings: list[Made]) -> list[str]:
