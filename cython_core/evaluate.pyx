@@ -23,8 +23,23 @@ cdef extern from "network.h" nogil:
         NET_BYTES "(int)sizeof(bigtop_net)"
 
 
+cdef enum:
+    IDLE_KEY = 255  # in Placings: no gain at place 0, unturned
+
+
 # Of what the inputs mean (features.pxd) and how the weights lie in memory (network.h).
 INPUTS_VERSION = 1
+
+
+cdef void drop_idle(Placings* ranked) noexcept nogil:
+    """Take out the place that gains nothing: the card joins there, so it is ranked as that, too."""
+    cdef int k = 0
+    while ranked.keys[k] != IDLE_KEY:
+        k += 1
+    ranked.count -= 1
+    while k < ranked.count:
+        ranked.keys[k] = ranked.keys[k + 1]
+        k += 1
 
 
 cdef int best_placings(const State* s, const Shape* shape, uint32_t* moves) noexcept nogil:
@@ -36,6 +51,8 @@ cdef int best_placings(const State* s, const Shape* shape, uint32_t* moves) noex
     ranked[1].count = 0
     for end in range(ends):
         rank_placings(shape, end_card(s, end), &ranked[end])
+        if ranked[end].near[0] & 1:
+            drop_idle(&ranked[end])
     while n < CANDIDATE_SCOUTS and (at[0] < ranked[0].count or at[1] < ranked[1].count):
         end = 0
         if at[0] == ranked[0].count or (at[1] < ranked[1].count and
