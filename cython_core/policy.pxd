@@ -85,11 +85,11 @@ cdef inline void play_out(State* s, Seen* seen, const Policy* policies, int move
                           uint32_t* scratch) noexcept nogil:
     """Play a round on, each seat by its policy, to its end or for so many moves."""
     cdef uint32_t move
-    cdef int k
+    cdef int k, _k
     cdef bint look = False
     for k in range(s.players):
         look |= policies[k].kind == PLAY_LEARNED
-    for k in range(moves):
+    for _k in range(moves):
         if s.end != RUNNING:
             return
         move = policy_move(&policies[s.turn], s, seen, rng, scratch)
