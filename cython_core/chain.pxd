@@ -39,8 +39,8 @@ cdef class Worlds:
     cdef World* worlds
     cdef readonly int count
     cdef Seen seen
-    cdef readonly Network network
     cdef readonly double effective
+    cdef readonly bint learned       # whether any seat is a learned player
 
 
 cdef class Story:

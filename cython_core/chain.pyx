@@ -13,7 +13,7 @@ from libc.string cimport memcpy
 from .belief cimport know
 from .cards cimport ROW_BYTES
 from .evaluate cimport plain_exp, plain_log
-from .models cimport log_chance
+from .models cimport MODEL_LEARNED, log_chance
 from .moves cimport MAX_LISTED
 from .rng cimport Rng, rng_below, rng_next, rng_shuffle_head, rng_split, turned_by
 from .state cimport (
@@ -150,9 +150,8 @@ cdef class Story:
             if self.decisions[seat] == NULL:
                 raise MemoryError
             for place in range(s.size[seat]):
-                # a card that is known from the start is as if it had been scouted
-                card = s.row[seat][place]
-                tags[seat][place] = KNOWN + card if card and s.start == NOBODY else 45 * seat + place
+                tags[seat][place] = 45 * seat + place
+                cards[tags[seat][place]] = s.row[seat][place]
         rows = []
         for who, code, shown in plies:
             seat = who
@@ -177,6 +176,10 @@ cdef class Story:
             if d != NULL:
                 d.before = s
                 d.move = canonical_move(&s, code)
+            if code == plain_move(FLIP):
+                for place in range(n):
+                    tag = tags[seat][place]
+                    cards[tag] = turned_by(cards[tag], 1)
             see(&seen, &s, code)
             _move_tags(&s, code, tags)
             state_play(&s, code)
@@ -218,15 +221,16 @@ cdef class Story:
         """The logarithm of the chance of what a seat did, or something below `least`."""
         cdef double total = 0
         cdef int k, i
-        cdef Decision* d
-        cdef uint8_t* row
+        cdef const Decision* d
+        cdef State before  # a copy: several threads may draw at a time
+        cdef uint8_t* row = before.row[seat]
         # the latest first: they tell most of what is still hidden
         for k in range(self.count[seat] - 1, -1, -1):
             d = &self.decisions[seat][k]
-            row = d.before.row[seat]
+            state_copy(&before, &d.before)
             for i in range(d.hidden):
                 row[d.place[i]] = turned_by(cards[d.slot[i]], d.turned)
-            total += log_chance(model, self.network.net, &d.before, &d.seen, d.move, scratch)
+            total += log_chance(model, self.network.net, &before, &d.seen, d.move, scratch)
             if total < least:
                 break
         return total
@@ -342,7 +346,9 @@ cdef class Story:
             rng: not advanced.
             count: how many.
             tries: hands dealt to each seat of each round, of which one is kept; 1 to 64.
-            steps: of the walk, for each round at the end.
+            heats: powers of the likelihood that the rounds go through, ascending, 1 to 16 of
+                them, the last 1.
+            steps: of the walk, for each round and each power.
             prior: by seat, the weight of each model before its decisions are seen, together 1;
                 None: PRIOR.
 
@@ -360,9 +366,13 @@ cdef class Story:
         cdef uint32_t* scratch
         cdef double heat[16]
         cdef double share
-        cdef int level, levels = len(heats)
+        cdef list powers = [float(power) for power in heats]
+        cdef int level, levels = len(powers)
+        if (levels < 1 or levels > 16 or powers != sorted(powers) or powers[0] <= 0.0
+                or powers[levels - 1] != 1.0):
+            raise ValueError(f"expected 1 to 16 ascending powers, above 0, the last 1: {heats}")
         for level in range(levels):
-            heat[level] = heats[level]
+            heat[level] = powers[level]
         if count < 1 or not 1 <= tries <= TRIES:
             raise ValueError(f"expected at least 1 round and 1 to {TRIES} tries: {count}, {tries}")
         if prior is None:
@@ -387,8 +397,8 @@ cdef class Story:
             raise MemoryError
         out.count = count
         out.seen = self.knowledge.seen
-        out.network = self.network
         out.effective = 1.0
+        out.learned = False
         with nogil:
             for k in range(count):
                 memcpy(particles[k].cards, self.knowledge.unseen, 45)
@@ -423,6 +433,8 @@ cdef class Story:
                     (&out.worlds[k].state.row[0][0])[self.knowledge.places[i]] = \
                         particles[k].cards[i]
                 memcpy(out.worlds[k].model, particles[k].model, 5)
+                for seat in range(players):
+                    out.learned |= particles[k].model[seat] == MODEL_LEARNED
         free(particles)
         free(spare)
         free(logs)

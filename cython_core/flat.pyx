@@ -8,6 +8,7 @@ multi-armed bandits", 2013).
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 
+from .chain cimport World, Worlds
 from .moves cimport MAX_LISTED
 from .policy cimport Policy, play_out
 from .rng cimport RngState, rng_split
@@ -18,31 +19,40 @@ from .state cimport Seen, State, see, state_copy, state_play
 cdef class Flat(Root):
     """A root whose moves are played out side by side; see Root."""
 
-    def run(self, arms, uint64_t first_world, uint64_t last_world) -> None:
+    def run(self, arms, uint64_t first_world, uint64_t last_world, Worlds worlds=None) -> None:
         """Play the moves out in the worlds from first to last (not included).
 
         May run on several threads at a time, for different worlds.
 
         Args:
             arms: indices of moves in the order of `moves_ranked`.
+            worlds: those from `first_world` on, at least as many; None: drawn uniformly.
 
         Raises:
             IndexError: no such move.
+            ValueError: too few worlds, or of another round.
             MemoryError: no room for the sums.
         """
         cdef int n = len(arms), k
+        cdef const World* drawn = NULL
         cdef int* chosen = <int*>malloc(n * sizeof(int))
         cdef Sums* sums = <Sums*>calloc(n, sizeof(Sums))
         cdef uint32_t* scratch = <uint32_t*>malloc(MAX_LISTED * sizeof(uint32_t))
         try:
+            self._check_worlds(worlds)
+            if worlds is not None and <uint64_t>worlds.count < last_world - first_world:
+                raise ValueError(f"expected {last_world - first_world} worlds: {worlds.count}")
             if chosen == NULL or sums == NULL or scratch == NULL:
                 raise MemoryError
             for k in range(n):
                 if not 0 <= arms[k] < self.count:
                     raise IndexError(f"expected moves 0 to {self.count - 1}: {arms[k]}")
                 chosen[k] = arms[k]
+            if worlds is not None:
+                drawn = worlds.worlds
             with nogil:
-                self.play_worlds(chosen, n, first_world, last_world, sums, scratch)
+                self.play_worlds(chosen, n, first_world, last_world,
+                                 drawn, sums, scratch)
             for k in range(n):
                 merge_sums(&self.sums[chosen[k]], &sums[k])
         finally:
@@ -51,7 +61,8 @@ cdef class Flat(Root):
             free(scratch)
 
     cdef void play_worlds(self, const int* arms, int n, uint64_t first_world,
-                          uint64_t last_world, Sums* sums, uint32_t* scratch) noexcept nogil:
+                          uint64_t last_world, const World* worlds, Sums* sums,
+                          uint32_t* scratch) noexcept nogil:
         cdef State world, s
         cdef Policy policies[5]
         cdef Seen seen
@@ -60,7 +71,8 @@ cdef class Flat(Root):
         cdef int k
         for w in range(first_world, last_world):
             stream = rng_split(&self.rng, w)
-            self.world(w, &stream, &world, policies)
+            self.world(NULL if worlds == NULL else &worlds[w - first_world], &stream, &world,
+                       policies)
             for k in range(n):
                 rng = stream
                 state_copy(&s, &world)

@@ -20,6 +20,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
+from .chain cimport World, Worlds
 from .moves cimport MAX_LISTED, list_moves
 from .planner cimport (
     Shape, key_move, key_value, move_key, planner_choice, planner_value, shape_hand,
@@ -144,23 +145,32 @@ cdef class Ismcts(Root):
             nodes that it has.
         explore: weight of the prior's term, in spreads of a round's margin.
         widen: a node looks at 2 + widen * sqrt(visits) moves.
+        worlds: simulate in these, one after the other, each seat as its model there; None: in
+            worlds drawn uniformly.
     """
     cdef Tree* forest
     cdef readonly int trees
     cdef double explore
     cdef double widen
     cdef int scout_eighths
+    cdef readonly Worlds worlds
+    cdef const World* drawn
 
     def __cinit__(self):
         self.forest = NULL
+        self.drawn = NULL
         self.trees = 0
 
     def __init__(self, round_, rng, double scout_cost=1.0, game=None, int trees=4,
-                 size_t memory=256 << 20, double explore=1.0, double widen=0.5, network=None,
-                 worlds=None):
+                 size_t memory=256 << 20, double explore=1.0, double widen=0.5,
+                 Worlds worlds=None):
         cdef size_t part, room, table
         cdef int i
-        Root.__init__(self, round_, rng, scout_cost, game, network, worlds)
+        Root.__init__(self, round_, rng, scout_cost, game)
+        self._check_worlds(worlds)
+        self.worlds = worlds
+        if worlds is not None:
+            self.drawn = worlds.worlds
         if trees < 1:
             raise ValueError(f"expected at least 1 tree: {trees}")
         part = memory // <size_t>trees
@@ -348,6 +358,7 @@ cdef class Ismcts(Root):
     cdef void simulate(self, Tree* t, uint32_t* scratch) noexcept nogil:
         cdef State s
         cdef Policy policies[5]
+        cdef const World* drawn = NULL
         cdef Seen seen = self.knowledge.seen
         cdef RngState rng = rng_split(&t.rng, t.done)
         cdef int32_t path[DEEPEST]
@@ -356,7 +367,10 @@ cdef class Ismcts(Root):
         cdef int points[5]
         cdef int margins[5]
         cdef Candidate looked[WIDEST]
-        self.world(t.done * <uint64_t>self.trees + t.number, &rng, &s, policies)
+        if self.drawn != NULL:
+            drawn = &self.drawn[(t.done * <uint64_t>self.trees + t.number)
+                                % <uint64_t>self.worlds.count]
+        self.world(drawn, &rng, &s, policies)
         while s.end == RUNNING and depth < DEEPEST:
             if node and s.start != NOBODY:
                 state_play(&s, planner_choice(&s))  # a flip shows nobody a card

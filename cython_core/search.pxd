@@ -99,9 +99,6 @@ cdef inline void merge_sums(Sums* into, const Sums* more) noexcept nogil:
 
 cdef class Root:
     cdef readonly Network network   # None: planners play out
-    cdef readonly Worlds worlds     # None: worlds are drawn uniformly
-    cdef World* drawn
-    cdef int drawn_count
     cdef Policy family[MODELS]           # how the models of the drawn worlds play on
     cdef Knowledge knowledge
     cdef RngState rng
@@ -112,5 +109,6 @@ cdef class Root:
     cdef Sums* sums                 # by move
     cdef Policy policies[5]
     cdef Ahead ahead
-    cdef void world(self, uint64_t number, RngState* rng, State* s,
+    cdef void world(self, const World* drawn, RngState* rng, State* s,
                     Policy* policies) noexcept nogil
+    cdef int _check_worlds(self, Worlds worlds) except -1

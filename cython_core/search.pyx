@@ -43,8 +43,6 @@ cdef class Root:
             the chance to win the round instead of the game.
         network: its players play out and its value orders the moves it looks at, which come
             first.
-        worlds: play out in these, each seat as its model there; None: in worlds drawn
-            uniformly.
 
     Raises:
         ValueError: the round is over, the acting hand is hidden, or fewer cards are unseen
@@ -57,7 +55,7 @@ cdef class Root:
         self.sums = NULL
 
     def __init__(self, Round round_, Rng rng, double scout_cost=1.0, game=None,
-                 Network network=None, Worlds worlds=None):
+                 Network network=None):
         cdef int seat
         if round_.state.end:
             raise ValueError("the round is over")
@@ -72,16 +70,8 @@ cdef class Root:
             self.policies[seat].scout_cost = scout_cost
             self.policies[seat].net = NULL if network is None else network.net
         self.network = network
-        self.worlds = worlds
-        self.drawn = NULL
-        self.drawn_count = 0
-        if worlds is not None:
-            if worlds.worlds[0].state.players != round_.state.players:
-                raise ValueError("expected worlds of this round")
-            self.drawn = worlds.worlds
-            self.drawn_count = worlds.count
-            for seat in range(MODELS):
-                self.family[seat] = model_policy(seat, worlds.network.net)
+        for seat in range(MODELS):
+            self.family[seat] = model_policy(seat, NULL if network is None else network.net)
         self._rank_moves(round_, scout_cost)
         self._look_ahead(rng, game)
 
@@ -90,16 +80,15 @@ cdef class Root:
         free(self.values)
         free(self.sums)
 
-    cdef void world(self, uint64_t number, RngState* rng, State* s,
+    cdef void world(self, const World* drawn, RngState* rng, State* s,
                     Policy* policies) noexcept nogil:
-        """A full round to play out in, and how each seat plays there."""
+        """A full round to play out in, and how each seat plays there: one that was drawn, or
+        (NULL) a fresh one."""
         cdef int seat
-        cdef const World* drawn
         memcpy(policies, self.policies, sizeof(self.policies))
-        if self.drawn == NULL:
+        if drawn == NULL:
             sample(&self.knowledge, rng, s)
             return
-        drawn = &self.drawn[number % <uint64_t>self.drawn_count]
         state_copy(s, &drawn.state)
         for seat in range(s.players):
             if seat != self.seat:
@@ -171,6 +160,15 @@ cdef class Root:
                 self.ahead.pool[k][(seat - starter + players) % players] = \
                     state_points(&s, seat)
         free(scratch)
+
+    cdef int _check_worlds(self, Worlds worlds) except -1:
+        """Whether these can be played out in."""
+        if worlds is not None:
+            if worlds.worlds[0].state.players != self.knowledge.known.players:
+                raise ValueError("expected worlds of this round")
+            if self.network is None and worlds.learned:
+                raise ValueError("expected a network for worlds with learned players")
+        return 0
 
     def moves_ranked(self) -> list:
         """The move codes, best first: by the planner's value, or those that the network has

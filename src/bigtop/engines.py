@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bigtop.core.policy import choose, planner_values
 from bigtop.core.rng import Rng
@@ -21,6 +21,7 @@ from bigtop.core.state import Round
 from bigtop.notation import format_move
 
 if TYPE_CHECKING:
+    from bigtop.core.chain import Worlds
     from bigtop.core.flat import Flat
     from bigtop.core.ismcts import Ismcts
     from bigtop.core.search import Root
@@ -337,60 +338,121 @@ def _flat(search: Search) -> Answer:
     return search.answer(started, _ranked(search, root), done, worlds)
 
 
-WORLDS = 400
-"""Sampled hands of `bigtop` at the most."""
-SETTLE = 300
-"""Steps of the chain of its belief before the first sample."""
-APART = 4
-"""Steps between two samples."""
+BIGTOP_SIMS = 1000
+GROUP = 50
+"""Hands that `bigtop` draws together."""
+TIMED_GROUPS = 500
+"""The same for each second of a time budget, if that is less: about a tenth of the time."""
+TRIES, STEPS = 4, 20
+"""Of each hand drawn: hands dealt to each seat, steps of the walk at the end."""
 
 
 def _bigtop(search: Search) -> Answer:
-    """The evaluation's best few moves, played out on hands drawn by the weighted belief."""
-    from bigtop.core.chain import Chain, Story
+    """The evaluation's best few moves, played out side by side on hands drawn by the weighted
+    belief, the evaluation counting as so many playouts of its own."""
     from bigtop.core.flat import Flat
     from bigtop.weights import shipped
 
     started = time.perf_counter()
     options = search.options
-    network = shipped(search.round.players)
-    rng = Rng(search.seed)
-    sims = int(options["sims"])
-    worlds = None
-    if search.round.start < 0 and not search.position.is_open:
-        plies = search.position.plies
-        story = Story(search.position.first, plies, search.round, network)
-        chain = Chain(story, rng.split(1))
-        chain.walk(int(options["settle"]))
-        worlds = chain.draw(int(options["worlds"]), int(options["apart"]))
-    root = Flat(search.round, rng, 1.0, search.game, network, worlds)
-    moves = root.moves_ranked()
-    values = root.values_ranked()
-    arms = list(range(min(len(moves), int(options["moves"]))))
-    trust = float(options["trust"])
-    phases, played, done = _phases(arms), 0, 0
-
-    def blended(arm: int) -> float:
-        line = root.lines()[arm]
-        weight = trust * played
-        if not line[1]:
-            return values[arm] - 1000
-        return float((line[1] * line[4] + weight * values[arm]) / (line[1] + weight))
-
+    root = Flat(search.round, Rng(search.seed), 1.0, search.game, shipped(search.round.players))
+    moves, values = root.moves_ranked(), root.values_ranked()
+    sims = int(options["sims"]) if "sims" in options else None
+    seconds = float(options["time"]) if sims is None else 0.0
+    arms = list(range(min(len(moves), int(options["moves"]), sims or len(moves))))
+    hands = _Hands(search, GROUP if sims else max(2, min(GROUP, int(seconds * TIMED_GROUPS))))
+    phases = _phases(arms) if len(arms) > 1 else 1
+    played, done = 0, 0
     for phase in range(phases):
-        step = max(1, (sims - done) // (phases - phase) // len(arms))
-        _play_worlds(search, root, arms, played, played + step)
-        played += step
+        if sims is not None:
+            last = played + max(1, (sims - done) // (phases - phase) // len(arms))
+            groups = hands.groups(played, last)
+            _on_threads(
+                search.threads, [hands.played(root, arms, group) for group in groups], search.stop
+            )
+            played = last
+        else:
+            deadline = started + seconds * (phase + 1) / phases
+            while time.perf_counter() < deadline and not search.stop.is_set():
+                groups = [(played + k * hands.size, played + (k + 1) * hands.size)
+                          for k in range(search.threads)]
+                _on_threads(
+                    search.threads,
+                    [hands.played(root, arms, group) for group in groups],
+                    search.stop,
+                )
+                played = groups[-1][1]
         lines = root.lines()
         done = sum(line[1] for line in lines)
-        arms.sort(key=lambda arm: (-blended(arm), arm))
+        shrunk = {
+            arm: _shrunk(lines[arm], values[arm], float(options["trust"]) * played) for arm in arms
+        }
+        arms.sort(key=lambda arm: (-shrunk[arm], arm))
         if phase + 1 < phases:
             arms = arms[: (len(arms) + 1) // 2]
-    best = moves[arms[0]]
-    ranked = _ranked(search, root)
-    token = search.position.token(best)
-    ranked.sort(key=lambda line: line.move != token)
+        if search.stop.is_set():
+            break
+    best = search.position.token(moves[arms[0]])
+    ranked = sorted(_ranked(search, root), key=lambda line: line.move != best)
     return search.answer(started, ranked, done, played)
+
+
+def _shrunk(line: tuple[Any, ...], value: float, weight: float) -> float:
+    """The mean margin of a move's playouts, with its evaluation counted `weight` times."""
+    visits, margin = line[1], line[4] or 0.0
+    return float((visits * margin + weight * value) / (visits + weight)) if visits else value
+
+
+class _Hands:
+    """The hands that a search plays in, by number: drawn in groups, each from a stream of its
+    own, so that it does not matter which thread draws which.
+
+    Args:
+        size: of a group.
+    """
+
+    def __init__(self, search: Search, size: int) -> None:
+        from bigtop.core.chain import Story
+        from bigtop.weights import shipped
+
+        position = search.position
+        self.size = size
+        self._players = position.players
+        self._rng = Rng(search.seed).split(1)
+        self._story = None
+        # before the round begins nobody has done anything, and open hands need no belief
+        if not position.flipping and not position.is_open:
+            self._story = Story(
+                position.first, position.plies, search.round, shipped(position.players)
+            )
+
+    def groups(self, first: int, last: int) -> list[tuple[int, int]]:
+        """The pieces of a range of hands, cut where its groups would end."""
+        return [(at, min(at + self.size, last)) for at in range(first, last, self.size)]
+
+    def draw(
+        self, first: int, count: int, prior: tuple[float, ...] | None = None
+    ) -> Worlds | None:
+        """So many hands from a number on, None where nothing tells more than chance.
+
+        Args:
+            prior: weights of the models of each other seat; None: the core's.
+        """
+        if self._story is None:
+            return None
+        by_seat = None if prior is None else [prior] * self._players
+        return self._story.draw(self._rng.split(first), count, TRIES, (1.0,), STEPS, by_seat)
+
+    def played(self, root: Flat, arms: list[int], group: tuple[int, int]) -> Callable[[_Stop], None]:
+        """The work of drawing a group and playing the moves out in it."""
+        first, last = group
+
+        def run(stop: _Stop) -> None:
+            if first and stop.is_set():  # each move is played out once in any case
+                return
+            root.run(arms, first, last, self.draw(first, last - first))
+
+        return run
 
 
 def _phases(arms: Sequence[int]) -> int:
@@ -432,6 +494,7 @@ def _ismcts(search: Search) -> Answer:
         memory=search.memory,
         explore=float(options["explore"]),
         widen=float(options["widen"]),
+        worlds=_weighted(search, int(options["hands"])),
     )
 
     def counted(tree: int, sims: int) -> Callable[[_Stop], None]:
@@ -471,6 +534,16 @@ def _ismcts(search: Search) -> Answer:
     lines = _ranked(search, root)
     lines = [_with_variation(search, root, line) for line in lines]
     return search.answer(started, lines, root.done, root.done)
+
+
+PLAIN_PRIOR = (0.6, 0.25, 0.15, 0.0)
+"""Of the models of `ismcts`, which knows no learned player."""
+
+
+def _weighted(search: Search, count: int) -> Worlds | None:
+    """Hands drawn by the weighted belief, for a search that is not to use the evaluation."""
+    hands = _Hands(search, count)
+    return hands.draw(0, count, PLAIN_PRIOR) if count else None
 
 
 def _with_variation(search: Search, root: Ismcts, line: Line) -> Line:
@@ -518,6 +591,13 @@ def _trees(text: str) -> int:
     return int(text)
 
 
+def _hands(text: str) -> int:
+    """A whole number from 0."""
+    if not re.fullmatch(r"0|[1-9][0-9]{0,5}", text):
+        raise ValueError("a whole number from 0")
+    return int(text)
+
+
 def _amount(text: str) -> float:
     """A plain decimal number above 0."""
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,9})?", text) or float(text) == 0:
@@ -532,6 +612,13 @@ def _cost(text: str) -> float:
     return float(text)
 
 
+def _share(text: str) -> float:
+    """A plain decimal number from 0."""
+    if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,9})?", text):
+        raise ValueError("a decimal number from 0, as in 1.5")
+    return float(text)
+
+
 SIMS = Option("sims", str(DEFAULT_SIMS), "simulations a move", _count)
 TIME = Option("time", "none", "seconds a move, instead of sims", _amount)
 SCOUT = Option("scout", "1", "what the planner takes off for a Scout, in points", _cost)
@@ -541,6 +628,7 @@ TREE_OPTIONS = (
     Option("trees", "4", "independent trees whose visits are added", _trees),
     Option("explore", "1", "weight of the prior against the mean", _amount),
     Option("widen", "0.5", "a node looks at 2 + widen * sqrt(visits) moves", _amount),
+    Option("hands", "0", "hands drawn by the weighted belief, 0: uniformly", _hands),
     SCOUT,
 )
 
@@ -585,15 +673,12 @@ ENGINES: dict[str, EngineInfo] = {
         ),
         EngineInfo(
             "bigtop",
-            "the strongest configuration",
+            "the evaluation's best moves, played out on hands drawn by a weighted belief",
             (
-                SIMS,
+                Option("sims", str(BIGTOP_SIMS), "simulations a move", _count),
                 TIME,
                 Option("moves", "6", "moves looked at, the evaluation's best", _count),
-                Option("worlds", "200", "sampled hands", _count),
-                Option("settle", "300", "steps", _count),
-                Option("apart", "4", "steps", _count),
-                Option("trust", "1.5", "weight of the evaluation", _cost),
+                Option("trust", "1.5", "playouts that the evaluation counts for, each", _share),
             ),
             _bigtop,
         ),
@@ -651,7 +736,7 @@ def make_engine(spec: str, sims: int | None = None, time: float | None = None) -
         if option.name not in ("sims", "time")
     }
     if "sims" in known and "time" not in said:
-        options["sims"] = DEFAULT_SIMS
+        options["sims"] = known["sims"].parse(known["sims"].default)
     return Engine(info, options | said)
 
 
