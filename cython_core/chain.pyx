@@ -17,7 +17,7 @@ from .models cimport MODEL_LEARNED, log_chance
 from .moves cimport MAX_LISTED
 from .rng cimport Rng, rng_below, rng_next, rng_shuffle_head, rng_split, turned_by
 from .state cimport (
-    FLIP, NOBODY, SCOUT_SHOW, SHOW, Round, canonical_move, end_card, move_end, move_fault,
+    FLIP, SCOUT_SHOW, SHOW, Round, canonical_move, end_card, move_end, move_fault,
     move_first, move_kind, move_last, move_place, move_turned, plain_move, scouts_card, see,
     state_copy, state_play,
 )
@@ -216,6 +216,36 @@ cdef class Story:
         """By seat: how many decisions of it are weighed."""
         return [self.count[seat] for seat in range(self.knowledge.known.players)]
 
+    def log_chance(self, Round full not None, models) -> float:
+        """The logarithm of the chance of all that the other seats did, in a full round.
+
+        Args:
+            full: agrees with what the viewer knows.
+            models: by seat, the number of its model: 0 planner, 1 greedy, 2 random, 3 learned.
+
+        Raises:
+            ValueError: a round of another shape, or no such model.
+        """
+        cdef uint8_t cards[45]
+        cdef int k, seat, players = self.knowledge.known.players
+        cdef uint32_t* scratch
+        cdef double total = 0
+        if (full.state.players != players or len(models) != players
+                or not all([0 <= model < MODELS for model in models])
+                or any([full.state.size[seat] != self.knowledge.known.size[seat]
+                        for seat in range(players)])):
+            raise ValueError("expected a full round of what is known, and a model for each seat")
+        memcpy(cards, self.knowledge.unseen, 45)
+        for k in range(self.knowledge.hidden):
+            cards[k] = (&full.state.row[0][0])[self.knowledge.places[k]]
+        scratch = <uint32_t*>malloc(MAX_LISTED * sizeof(uint32_t))
+        if scratch == NULL:
+            raise MemoryError
+        for seat in range(players):
+            total += self.seat_log(seat, models[seat], cards, -1e300, scratch)
+        free(scratch)
+        return total
+
     cdef double seat_log(self, int seat, int model, const uint8_t* cards, double least,
                          uint32_t* scratch) noexcept nogil:
         """The logarithm of the chance of what a seat did, or something below `least`."""
@@ -410,7 +440,8 @@ cdef class Story:
                     continue
                 for k in range(count):
                     logs[k] = self.fill_seat(seat, &particles[k], tries if self.count[seat] else 1,
-                                             chances[seat], weights[seat], heat[0], &stream, scratch)
+                                             chances[seat], weights[seat], heat[0], &stream,
+                                             scratch)
                 resample(particles, spare, logs, count, &stream)
                 particles, spare = spare, particles
             for level in range(levels):

@@ -2,6 +2,7 @@ from collections.abc import Sequence
 
 from typing_extensions import disjoint_base
 
+from bigtop.core.chain import Worlds
 from bigtop.core.rng import Rng
 from bigtop.core.search import Root
 from bigtop.core.state import Round
@@ -18,9 +19,12 @@ class Ismcts(Root):
         memory: int = ...,
         explore: float = 1.0,
         widen: float = 0.5,
+        worlds: Worlds | None = None,
     ) -> None: ...
     @property
     def trees(self) -> int: ...
+    @property
+    def worlds(self) -> Worlds | None: ...
     @property
     def done(self) -> int: ...
     @property

@@ -40,7 +40,7 @@ cdef inline double planner_chance(const State* s, uint32_t move) noexcept nogil:
     shape_hand(&shape, s.row[s.turn], s.size[s.turn])
     gap = (planner_value(&shape, s, best) - 8 * scouts_card(move_kind(best))
            - planner_value(&shape, s, move) + 8 * scouts_card(move_kind(move))) / 8.0
-    return 0.9 * plain_exp(-gap / 0.3) + 0.1 * plain_exp(-gap / 2)
+    return 0.9 * plain_exp(-gap / 0.3) + 0.01 * plain_exp(-gap / 2)
 
 
 cdef inline double greedy_chance(const State* s, uint32_t move, uint32_t* scratch) noexcept nogil:

@@ -12,7 +12,8 @@ from .planner cimport Shape, planner_flips, planner_value, shape_hand
 from .policy cimport PLAY_LEARNED, PLAY_PLANNER, play_out
 from .rng cimport Rng, rng_split
 from .state cimport (
-    FLIP, KEEP, NOBODY, SCOUT, SCOUT_SHOW, SHOW, Round, Seen, move_kind, plain_move, state_copy, state_deal,
+    FLIP, KEEP, NOBODY, SCOUT, SCOUT_SHOW, SHOW, Round, Seen, move_kind, plain_move, state_copy,
+    state_deal,
 )
 
 from .evaluate import rated_moves
@@ -32,8 +33,8 @@ def _tie_rank(int kind) -> int:
 cdef class Root:
     """A position to search, and what its playouts have added up to.
 
-    Playouts are played by planners, or by learned players. Sums are kept for every move of the acting seat,
-    ordered best first (see `moves_ranked`); moves are named by their index there.
+    Playouts are played by planners, or by learned players. Sums are kept for every move of the
+    acting seat, best first (see `moves_ranked`); moves are named by their index there.
 
     Args:
         round_: as the acting seat sees it: its own hand known, hidden cards 0.

@@ -985,7 +985,9 @@ def test_greedy_scouts_uniformly() -> None:
 
 
 def test_unknown_players_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"expected a policy \(random, greedy, planner\) or a network: 'best'"):
+    with pytest.raises(
+        ValueError, match=r"expected a policy \(random, greedy, planner\) or a network: 'best'"
+    ):
         choose(opening(3, 1), "best", Rng(1))
 
 

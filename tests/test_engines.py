@@ -17,6 +17,7 @@ import pytest
 from helpers import CHECKED, TABLE_NAMES, TABLES, played, random_row, sized, vectors
 
 from bigtop.core import ISA
+from bigtop.core.evaluate import rated_moves
 from bigtop.core.policy import choose, planner_values
 from bigtop.core.rng import Rng
 from bigtop.core.state import PASS, SCOUT, SCOUT_SHOW, SHOW, Round, move_parts
@@ -28,9 +29,13 @@ from bigtop.engines import (
     make_engine,
 )
 from bigtop.notation import Game, Position
+from bigtop.weights import shipped
 
 SEARCHES = [name for name in ENGINES if any(o.name == "sims" for o in ENGINES[name].options)]
 AT_ONCE = [name for name in ENGINES if name not in SEARCHES]
+SIDE_BY_SIDE = ["flat", "bigtop"]  # several playouts in each sampled world
+BY_THE_PLANNER = ["flat", "ismcts"]  # moves in the planner's order
+SEEDLESS = ["planner", "learned"]
 
 
 def spec_of(name: str, sims: int) -> str:
@@ -69,7 +74,7 @@ def assert_sound(said: Answer, position: Position, sims: int) -> None:
     name = said.engine.partition(":")[0]
     if name in AT_ONCE:
         assert (said.sims, said.worlds) == (0, 0)
-    elif name == "flat":
+    elif name in SIDE_BY_SIDE and not (name == "bigtop" and position.is_open):
         assert said.sims > 0
         assert 0 < said.worlds <= said.sims
     else:
@@ -205,7 +210,7 @@ def test_the_same_answer_on_any_number_of_threads(name: str, threads: int) -> No
         assert ask(spec_of(name, SIMS), position, 5, threads) == said
 
 
-@pytest.mark.parametrize("name", [name for name in ENGINES if name != "planner"])
+@pytest.mark.parametrize("name", [name for name in ENGINES if name not in SEEDLESS])
 def test_other_seeds_differ_somewhere(name: str) -> None:
     scouting = Position.parse("34.52/72.14.61/53.31.85 97.98@2 0 - 25+0/1+0/0+0 -")
     said = {
@@ -215,9 +220,10 @@ def test_other_seeds_differ_somewhere(name: str) -> None:
     assert len(said) == 8 if name in SEARCHES else len(said) > 2
 
 
-def test_the_planner_needs_no_seed() -> None:
+@pytest.mark.parametrize("name", SEEDLESS)
+def test_some_players_need_no_seed(name: str) -> None:
     for position in ASKED:
-        assert ask("planner", position, 1) == ask("planner", position, 2)
+        assert ask(name, position, 1) == ask(name, position, 2)
 
 
 DIGEST = """
@@ -438,7 +444,7 @@ def by_the_planner(position: Position) -> list[str]:
     return [position.token(move) for move, _ in ordered]
 
 
-@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("name", BY_THE_PLANNER)
 def test_ties_go_to_the_planners_better_move(name: str) -> None:
     """Lines with equal visits and margins, not looked at ones included, in the planner's order."""
     ties = 0
@@ -461,7 +467,7 @@ def test_ties_go_to_the_planners_better_move(name: str) -> None:
     assert ties > 200
 
 
-@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("name", BY_THE_PLANNER)
 def test_when_nothing_matters_the_planner_decides(name: str) -> None:
     """Every Scout ends the round by case (ii) with the same points."""
     position = Position.parse("x5/31.52.71/x6 97.98@2 1 - 13+1/5+1/2+1 -")
@@ -477,9 +483,19 @@ def test_players_that_decide_at_once_decide_as_the_core(name: str) -> None:
     for table in TABLES:
         for number, position in enumerate(positions(table, 12, 4)):
             said = ask(name, position, number)
-            assert said.move == position.token(choose(position.round, name, Rng(number)))
+            policy = shipped(position.players) if name == "learned" else name
+            assert said.move == position.token(choose(position.round, policy, Rng(number)))
             rest = [line.move for line in said.lines[1:]]
-            if name == "planner" and not position.flipping:
+            if name == "learned":
+                rated = {
+                    position.token(move): value
+                    for move, value in rated_moves(position.round, shipped(position.players))
+                }
+                assert {line.move: line.value for line in said.lines if line.value is not None} == (
+                    rated
+                )
+                assert said.lines[0].value == max(rated.values())
+            elif name == "planner" and not position.flipping:
                 values = {line.move: line.value for line in said.lines}
                 for move, value in planner_values(position.round):
                     assert values[position.token(move)] == value
@@ -494,13 +510,13 @@ def test_players_that_decide_at_once_decide_as_the_core(name: str) -> None:
 def test_a_megabyte_is_enough(name: str) -> None:
     """The trees are full long before the budget is spent: they go on with what they have."""
     position = ASKED[5]
-    sims = 14_000
+    sims = 14_000 if name != "bigtop" else 2_000
     said = ask(spec_of(name, sims), position, 3, memory=1)
     assert_sound(said, position, sims)
     if CHECKED:
         return
     assert ask(spec_of(name, sims), position, 3, threads=3, memory=1) == said
-    if name != "flat":
+    if name == "ismcts":
         assert ask(spec_of(name, sims), position, 3, memory=64) != said
 
 
@@ -579,8 +595,8 @@ def test_the_budget_of_the_call_replaces_that_of_the_spec() -> None:
     assert make_engine("flat:moves=3,sims=9", time=2).spec == "flat:time=2,moves=3"
 
 
-LIST = "random, greedy, planner, flat, ismcts, bigtop"
-TREES = "sims=…, time=…, trees=…, explore=…, widen=…, scout=…"
+LIST = "random, greedy, planner, learned, flat, ismcts, bigtop"
+TREES = "sims=…, time=…, trees=…, explore=…, widen=…, hands=…, scout=…"
 WHOLE = "expected a whole number from 1 for"
 ABOVE = "expected a decimal number above 0, as in 1.5 for"
 
@@ -659,7 +675,15 @@ def texts(lines: Sequence[str]) -> bool:
 
 
 def test_engines_describe_themselves() -> None:
-    assert list(ENGINES) == ["random", "greedy", "planner", "flat", "ismcts", "bigtop"]
+    assert list(ENGINES) == [
+        "random",
+        "greedy",
+        "planner",
+        "learned",
+        "flat",
+        "ismcts",
+        "bigtop",
+    ]
     for name, info in ENGINES.items():
         assert info.name == name
         assert texts([info.plays, *(option.help for option in info.options)])

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from bigtop.core.policy import choose, planner_values
@@ -241,7 +241,8 @@ def _decide(search: Search, name: str) -> Answer:
     if name == "planner" and search.round.start < 0:
         values = dict(planner_values(search.round, scout))
     codes = sorted(
-        search.round.moves(), key=lambda code: (code != move, -values.get(code, -math.inf if values else 0.0), code)
+        search.round.moves(),
+        key=lambda code: (code != move, -values.get(code, -math.inf if values else 0.0), code),
     )
     tokens = [search.position.token(code) for code in codes]
     return search.answer(
@@ -353,6 +354,10 @@ def _bigtop(search: Search) -> Answer:
     from bigtop.core.flat import Flat
     from bigtop.weights import shipped
 
+    if search.position.is_open and not search.position.flipping:
+        # nothing is hidden: a tree looks deeper
+        plain = {option.name: option.parse(option.default) for option in TREE_OPTIONS[2:]}
+        return _ismcts(replace(search, options=plain | search.options))
     started = time.perf_counter()
     options = search.options
     root = Flat(search.round, Rng(search.seed), 1.0, search.game, shipped(search.round.players))
@@ -374,8 +379,10 @@ def _bigtop(search: Search) -> Answer:
         else:
             deadline = started + seconds * (phase + 1) / phases
             while time.perf_counter() < deadline and not search.stop.is_set():
-                groups = [(played + k * hands.size, played + (k + 1) * hands.size)
-                          for k in range(search.threads)]
+                groups = [
+                    (played + k * hands.size, played + (k + 1) * hands.size)
+                    for k in range(search.threads)
+                ]
                 _on_threads(
                     search.threads,
                     [hands.played(root, arms, group) for group in groups],
@@ -430,9 +437,7 @@ class _Hands:
         """The pieces of a range of hands, cut where its groups would end."""
         return [(at, min(at + self.size, last)) for at in range(first, last, self.size)]
 
-    def draw(
-        self, first: int, count: int, prior: tuple[float, ...] | None = None
-    ) -> Worlds | None:
+    def draw(self, first: int, count: int, prior: tuple[float, ...] | None = None) -> Worlds | None:
         """So many hands from a number on, None where nothing tells more than chance.
 
         Args:
@@ -443,7 +448,9 @@ class _Hands:
         by_seat = None if prior is None else [prior] * self._players
         return self._story.draw(self._rng.split(first), count, TRIES, (1.0,), STEPS, by_seat)
 
-    def played(self, root: Flat, arms: list[int], group: tuple[int, int]) -> Callable[[_Stop], None]:
+    def played(
+        self, root: Flat, arms: list[int], group: tuple[int, int]
+    ) -> Callable[[_Stop], None]:
         """The work of drawing a group and playing the moves out in it."""
         first, last = group
 
@@ -654,6 +661,12 @@ ENGINES: dict[str, EngineInfo] = {
             lambda search: _decide(search, "planner"),
         ),
         EngineInfo(
+            "learned",
+            "one move deep, by the learned evaluation",
+            (),
+            lambda search: _decide(search, "learned"),
+        ),
+        EngineInfo(
             "flat",
             "Monte Carlo over sampled hidden hands, budget shared out by sequential halving",
             (
@@ -665,12 +678,6 @@ ENGINES: dict[str, EngineInfo] = {
             _flat,
         ),
         EngineInfo("ismcts", "information-set Monte Carlo tree search", TREE_OPTIONS, _ismcts),
-        EngineInfo(
-            "learned",
-            "one move deep, by the learned evaluation",
-            (),
-            lambda search: _decide(search, "learned"),
-        ),
         EngineInfo(
             "bigtop",
             "the evaluation's best moves, played out on hands drawn by a weighted belief",
