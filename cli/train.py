@@ -68,7 +68,7 @@ def train(
 
     \b
     Example:
-      bigtop train --players 5 --minutes 1 --seed 1 five.weights
+      bigtop train --players 2 --rounds 1000 --seed 1 two.weights
 
     \b
     JSON: players, seed, rounds, samples, seconds, plan, and curve: a list of rounds, samples,

@@ -468,8 +468,8 @@ def test_help_has_an_example_that_runs_as_printed(name: str, tmp_path: Path) -> 
         line.strip() for line in done(name, "--help").splitlines() if line.startswith("    bigtop ")
     ]
     assert any(f"bigtop {name}" in example for example in examples)
-    if name == "bench" and CHECKED:
-        pytest.skip("takes minutes on the checked build; test_bench.py does it with less")
+    if name in ("bench", "train") and CHECKED:
+        pytest.skip("takes minutes on the checked build; tests of their own do it with less")
     for example in examples:
         assert_runs(example, tmp_path)
 
