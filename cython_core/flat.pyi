@@ -1,11 +1,8 @@
 from collections.abc import Sequence
 
-from typing_extensions import disjoint_base
-
 from bigtop.core.chain import Worlds
 from bigtop.core.search import Root
 
-@disjoint_base
 class Flat(Root):
     def run(
         self,
