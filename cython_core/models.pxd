@@ -8,15 +8,14 @@ impossible.
 from libc.stdint cimport uint32_t
 
 from .evaluate cimport Net, learned_chance, plain_exp, plain_log
-from .moves cimport count_moves, ends_to_scout, list_moves
+from .moves cimport count_moves
 from .planner cimport (
     Shape, planner_flips, planner_move, planner_value, shape_hand,
 )
-from .policy cimport PLAY_GREEDY, PLAY_LEARNED, PLAY_PLANNER, PLAY_RANDOM, Policy, longest_show
-from .state cimport (
-    FLIP, NOBODY, SCOUT, SCOUT_SHOW, SHOW, Seen, State, may_scout, may_scout_show, move_first,
-    move_kind, move_last, plain_move, scouts_card,
+from .policy cimport (
+    PLAY_GREEDY, PLAY_LEARNED, PLAY_PLANNER, PLAY_RANDOM, Policy, greedy_rule, scouts_there,
 )
+from .state cimport FLIP, NOBODY, SCOUT, Seen, State, move_kind, plain_move, scouts_card
 
 cdef enum:
     MODELS = 4
@@ -44,29 +43,12 @@ cdef inline double planner_chance(const State* s, uint32_t move) noexcept nogil:
 
 
 cdef inline double greedy_chance(const State* s, uint32_t move, uint32_t* scratch) noexcept nogil:
-    """The chance of a move by the greedy player's rule; of equal lengths the first."""
-    cdef int shown, n, k, size, most = 0
-    cdef uint32_t longest, best = 0
-    if s.start != NOBODY:
-        return planner_flips(s.row[s.turn], s.size[s.turn]) == (move == plain_move(FLIP))
-    longest = longest_show(s, &shown)
-    if may_scout_show(s):
-        n = list_moves(s, False, scratch)
-        for k in range(n):
-            if move_kind(scratch[k]) == SCOUT_SHOW:
-                size = move_last(scratch[k]) - move_first(scratch[k]) + 1
-                if size > most:
-                    most = size
-                    best = scratch[k]
-        if most and shown < most + 2:
-            return best == move
-    if shown:
-        return longest == move
-    if may_scout(s):
-        if move_kind(move) != SCOUT:
-            return 0
-        return 1.0 / (2 * (s.size[s.turn] + 1) * ends_to_scout(s))
-    return 1
+    """The chance of a move by the greedy player's rule."""
+    cdef bint scouts
+    cdef uint32_t chosen = greedy_rule(s, &scouts, scratch)
+    if scouts:
+        return 1.0 / scouts_there(s) if move_kind(move) == SCOUT else 0
+    return chosen == move
 
 
 cdef inline double log_chance(int model, const Net* net, const State* s, const Seen* seen,

@@ -42,10 +42,12 @@ cdef inline uint32_t longest_show(const State* s, int* size) noexcept nogil:
     return show_move(first, first + size[0] - 1)
 
 
-cdef inline uint32_t greedy_move(const State* s, RngState* rng, uint32_t* scratch) noexcept nogil:
-    """The greedy player's move; `scratch` has room for a list of moves."""
+cdef inline uint32_t greedy_rule(const State* s, bint* scouts, uint32_t* scratch) noexcept nogil:
+    """The greedy player's move, or `scouts` set: then it Scouts, uniformly at random. `scratch`
+    has room for a list of moves."""
     cdef int shown, size, most = 0, k, n
     cdef uint32_t move, best = 0
+    scouts[0] = False
     if s.start != NOBODY:
         return planner_choice(s)
     move = longest_show(s, &shown)
@@ -61,10 +63,20 @@ cdef inline uint32_t greedy_move(const State* s, RngState* rng, uint32_t* scratc
             return best
     if shown:
         return move
-    if may_scout(s):
-        n = 2 * (s.size[s.turn] + 1) * ends_to_scout(s)
-        return nth_scout(s, <int>rng_below(rng, <uint32_t>n))
+    scouts[0] = may_scout(s)
     return plain_move(PASS)
+
+
+cdef inline int scouts_there(const State* s) noexcept nogil:
+    """How many Scouts there are."""
+    return 2 * (s.size[s.turn] + 1) * ends_to_scout(s)
+
+
+cdef inline uint32_t greedy_move(const State* s, RngState* rng, uint32_t* scratch) noexcept nogil:
+    """The greedy player's move; `scratch` has room for a list of moves."""
+    cdef bint scouts
+    cdef uint32_t move = greedy_rule(s, &scouts, scratch)
+    return nth_scout(s, <int>rng_below(rng, <uint32_t>scouts_there(s))) if scouts else move
 
 
 cdef inline uint32_t policy_move(const Policy* policy, const State* s, const Seen* seen,
