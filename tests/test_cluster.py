@@ -132,6 +132,8 @@ def test_an_interrupt_gives_the_standing(loopback: Loopback, tmp_path: Path) -> 
     process = subprocess.Popen(
         [*PROCESS, *words(10_000_000, record, "--cluster", loopback.address)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        # heard even where the tests were started in the background
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     while not record.exists() or record.stat().st_size < 20_000:
         assert process.poll() is None, process.communicate()

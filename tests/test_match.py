@@ -276,6 +276,8 @@ def test_an_interrupt_tells_how_to_go_on(tmp_path: Path) -> None:
     process = subprocess.Popen(
         command(record, 10_000_000), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True,
+        # heard even where the tests were started in the background
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     while not record.exists() or record.stat().st_size < 20_000:
         time.sleep(0.01)
