@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 
 import pytest
 from helpers import CHECKED, sized
@@ -138,7 +138,7 @@ def test_draws_follow_the_enumerated_posterior() -> None:
     viewer = seen.turn
     others = [seat for seat in range(3) if seat != viewer]
     prior = [[0.6, 0.0, 0.4, 0.0]] * 3
-    exact: Counter[tuple[object, ...]] = Counter()
+    exact: defaultdict[tuple[object, ...], float] = defaultdict(float)
     for cards in itertools.permutations(unseen_cards(seen), 3):
         for turned in itertools.product((False, True), repeat=3):
             sides = tuple(
@@ -154,8 +154,8 @@ def test_draws_follow_the_enumerated_posterior() -> None:
                     weight *= prior[seat][model]
                 weight *= math.exp(story.log_chance(full, chosen))
                 for place, side in enumerate(sides):
-                    exact[place, side] += weight  # type: ignore[assignment]
-                exact["models", models] += weight  # type: ignore[assignment]
+                    exact[place, side] += weight
+                exact["models", models] += weight
     whole = sum(weight for key, weight in exact.items() if key[0] == "models")
     draws, each = sized(60, 10), 50
     drawn: Counter[tuple[object, ...]] = Counter()
