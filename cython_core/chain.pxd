@@ -39,7 +39,6 @@ cdef class Worlds:
     cdef World* worlds
     cdef readonly int count
     cdef Seen seen
-    cdef readonly double effective
     cdef readonly bint learned       # whether any seat is a learned player
 
 

@@ -1,10 +1,12 @@
-"""The weighted belief: a Markov chain over hidden hands and over who the others are.
+"""The weighted belief: hidden hands, and who the others are, by how well they explain what
+the others did.
 
-Metropolis, Rosenbluth, Rosenbluth, Teller and Teller, "Equation of state calculations by
-fast computing machines" (1953): a change is proposed, and made with the ratio of the
-likelihoods.  The likelihood of a full round is the product over the seats of the chances
-that their models give to what they did; a seat's chances depend on its own hand and on what
-was public, so a change is judged by the seats whose hands it touches.
+The likelihood of a full round is the product over the seats of the chances that their models
+give to what they did; a seat's chances depend on its own hand and on what was public.  So
+many rounds are filled seat by seat, each hand chosen among several and the rounds drawn again
+by their weights (sequential Monte Carlo: Del Moral, Doucet and Jasra 2006), and then each
+walks on by itself, a change made with the ratio of the likelihoods of the seats whose hands
+it touches (Metropolis, Rosenbluth, Rosenbluth, Teller and Teller 1953).
 """
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free, malloc
@@ -395,7 +397,6 @@ cdef class Story:
         cdef double* logs
         cdef uint32_t* scratch
         cdef double heat[16]
-        cdef double share
         cdef list powers = [float(power) for power in heats]
         cdef int level, levels = len(powers)
         if (levels < 1 or levels > 16 or powers != sorted(powers) or powers[0] <= 0.0
@@ -427,7 +428,6 @@ cdef class Story:
             raise MemoryError
         out.count = count
         out.seen = self.knowledge.seen
-        out.effective = 1.0
         out.learned = False
         with nogil:
             for k in range(count):
@@ -452,8 +452,7 @@ cdef class Story:
                             logs[k] += particles[k].logs[seat]
                         logs[k] *= heat[level] - heat[level - 1]
                 if level:
-                    share = resample(particles, spare, logs, count, &stream)
-                    out.effective = share if share < out.effective else out.effective
+                    resample(particles, spare, logs, count, &stream)
                     particles, spare = spare, particles
                 for k in range(count):
                     for _ in range(steps):
@@ -473,23 +472,18 @@ cdef class Story:
         return out
 
 
-cdef double resample(const Particle* particles, Particle* to, const double* logs, int n,
-                     RngState* rng) noexcept nogil:
-    """Draw n particles by their weights (systematically: Kitagawa 1996); return the effective
-    share of the weights."""
-    cdef double most = logs[0], total = 0, squares = 0, weight, reached, at
+cdef void resample(const Particle* particles, Particle* to, const double* logs, int n,
+                   RngState* rng) noexcept nogil:
+    """Draw n particles by their weights (systematically: Kitagawa 1996)."""
+    cdef double most = logs[0], total = 0, reached = 0, at
     cdef int k, taken = 0
     for k in range(1, n):
         most = logs[k] if logs[k] > most else most
     for k in range(n):
-        weight = plain_exp(logs[k] - most)
-        total += weight
-        squares += weight * weight
-    reached = 0
+        total += plain_exp(logs[k] - most)
     at = (rng_next(rng) >> 11) * (1.0 / 9007199254740992.0)
     for k in range(n):
         reached += plain_exp(logs[k] - most) / total * n
         while taken < n and (taken + at < reached or k == n - 1):
             to[taken] = particles[k]
             taken += 1
-    return total * total / (n * squares)
