@@ -5,19 +5,60 @@ that is still in the race is played out in it. How the budget is shared out is d
 the caller (sequential halving: Karnin, Koren and Somekh, "Almost optimal exploration in
 multi-armed bandits", 2013).
 """
-from libc.stdint cimport uint32_t, uint64_t
+from libc.math cimport sqrt
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 
 from .chain cimport World, Worlds
 from .moves cimport MAX_LISTED
 from .policy cimport Policy, play_out
 from .rng cimport RngState, rng_split
-from .search cimport PLAYOUT_MOVES, Root, Sums, add_outcome, merge_sums
+from .search cimport PLAYOUT_MOVES, WIN_UNITS, Root, Sums, add_outcome, merge_sums
 from .state cimport Seen, State, see, state_copy, state_play
+
+
+# Sums over the drawn worlds of one move, group by group: worlds that were drawn together are
+# alike, so that their outcomes tell less than as many outcomes alone.
+cdef struct Groups:
+    int64_t count
+    int64_t sizes_squared
+    int64_t points_squared     # of the sum of a group
+    int64_t points_sizes       # its product with the size
+    int64_t margin_squared
+    int64_t margin_sizes
+
+
+cdef inline void add_group(Groups* to, const Sums* group) noexcept nogil:
+    to.count += 1
+    to.sizes_squared += group.visits * group.visits
+    to.points_squared += group.points * group.points
+    to.points_sizes += group.points * group.visits
+    to.margin_squared += group.margin * group.margin
+    to.margin_sizes += group.margin * group.visits
+
+
+cdef inline double alone(const Sums* sums, int64_t total, int64_t squares) noexcept nogil:
+    """What the variance of a sum would be if no outcome told of another."""
+    cdef double n = <double>sums.visits
+    return (squares - total * (total / n)) * n / (n - 1)
+
+
+cdef inline double grouped(const Groups* groups, const Sums* sums, int64_t total, int64_t squares,
+                           int64_t products) noexcept nogil:
+    """The variance of a sum as its groups tell it."""
+    cdef double mean = total / <double>sums.visits, n = <double>groups.count
+    return (squares - 2 * mean * products + mean * mean * groups.sizes_squared) * n / (n - 1)
 
 
 cdef class Flat(Root):
     """A root whose moves are played out side by side; see Root."""
+    cdef Groups* groups    # by move; NULL until worlds were drawn
+
+    def __cinit__(self):
+        self.groups = NULL
+
+    def __dealloc__(self):
+        free(self.groups)
 
     def run(self, arms, uint64_t first_world, uint64_t last_world, Worlds worlds=None) -> None:
         """Play the moves out in the worlds from first to last (not included).
@@ -26,7 +67,8 @@ cdef class Flat(Root):
 
         Args:
             arms: indices of moves in the order of `moves_ranked`.
-            worlds: those from `first_world` on, at least as many; None: drawn uniformly.
+            worlds: those from `first_world` on, at least as many, drawn together; None: drawn
+                uniformly, each by itself.
 
         Raises:
             IndexError: no such move.
@@ -50,11 +92,17 @@ cdef class Flat(Root):
                 chosen[k] = arms[k]
             if worlds is not None:
                 drawn = worlds.worlds
+                if self.groups == NULL:
+                    self.groups = <Groups*>calloc(self.count, sizeof(Groups))
+                if self.groups == NULL:
+                    raise MemoryError
             with nogil:
                 self.play_worlds(chosen, n, first_world, last_world,
                                  drawn, sums, scratch)
             for k in range(n):
                 merge_sums(&self.sums[chosen[k]], &sums[k])
+                if worlds is not None:
+                    add_group(&self.groups[chosen[k]], &sums[k])
         finally:
             free(chosen)
             free(sums)
@@ -81,3 +129,42 @@ cdef class Flat(Root):
                 state_play(&s, self.moves[arms[k]])
                 play_out(&s, &seen, policies, PLAYOUT_MOVES, &rng, scratch)
                 add_outcome(&sums[k], &s, self.seat, &self.ahead, &rng)
+
+    def lines(self) -> list:
+        """As `Root.lines`, with standard errors that take the groups into account: by how much
+        the variance grows is taken from all moves together, since all are played out in the
+        same worlds. It is 1 or more, and 1 below two groups."""
+        cdef double points = 1, margin = 1, points_alone = 0, margin_alone = 0
+        cdef double points_grouped = 0, margin_grouped = 0
+        cdef const Groups* g
+        cdef const Sums* s
+        cdef int k
+        for k in range(self.count if self.groups != NULL else 0):
+            g = &self.groups[k]
+            s = &self.sums[k]
+            if g.count > 1:
+                points_alone += alone(s, s.points, s.points_squared)
+                margin_alone += alone(s, s.margin, s.margin_squared)
+                points_grouped += grouped(g, s, s.points, g.points_squared, g.points_sizes)
+                margin_grouped += grouped(g, s, s.margin, g.margin_squared, g.margin_sizes)
+        if points_alone > 0:
+            points = sqrt(max(1.0, points_grouped / points_alone))
+        if margin_alone > 0:
+            margin = sqrt(max(1.0, margin_grouped / margin_alone))
+        return [(code, visits, own, None if own_error is None else own_error * points, change,
+                 None if error is None else error * margin, win)
+                for code, visits, own, own_error, change, error, win in Root.lines(self)]
+
+    def win_slope(self) -> float:
+        """How much the share of wins grows with a point of margin, over all playouts of a move,
+        for all moves together; 0 where the margin does not differ."""
+        cdef double both = 0, squares = 0, n
+        cdef const Sums* s
+        cdef int k
+        for k in range(self.count):
+            s = &self.sums[k]
+            if s.visits:
+                n = <double>s.visits
+                both += s.win_margin - s.win * (s.margin / n)
+                squares += s.margin_squared - s.margin * (s.margin / n)
+        return both / squares / WIN_UNITS * (self.knowledge.known.players - 1) if squares else 0.0

@@ -64,7 +64,7 @@ cdef inline double log_chance(int model, const Net* net, const State* s, const S
     elif model == MODEL_GREEDY:
         chance = greedy_chance(s, move, scratch)
     elif model == MODEL_LEARNED:
-        chance = learned_chance(net, s, seen, move, 0.15, 0.03 * any_move, scratch)
+        chance = learned_chance(net, s, seen, move, 0.4, 0.03 * any_move, scratch)
     else:
         chance = any_move
     return plain_log((1 - noise) * chance + noise * any_move)

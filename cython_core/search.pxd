@@ -17,7 +17,8 @@ from .state cimport State, state_points
 cdef enum:
     PLAYOUT_MOVES = 200  # a playout is scored as it stands after so many
     POOL_ROUNDS = 512    # rounds from which the rest of a game is drawn
-    WIN_UNITS = 60       # a win shared by up to five players is a whole number of these
+    GAME_DRAWS = 16      # rests of the game that the outcome of a playout is weighed in
+    WIN_UNITS = 960      # 60 for each: a win shared by up to five players is a whole number
 
 
 # Sums over the playouts of one root move, for the seat to move.
@@ -28,6 +29,7 @@ cdef struct Sums:
     int64_t margin           # players * points - sum of all points, see `margin_units`
     int64_t margin_squared
     int64_t win              # in WIN_UNITS
+    int64_t win_margin       # products of the two
 
 
 # The game around the round: what has been scored, and rounds like those to come.
@@ -46,37 +48,45 @@ cdef inline int margin_units(const State* s, int seat, const int* points) noexce
     return s.players * points[seat] - total
 
 
-cdef inline int win_share(const State* s, int seat, const int* points, const Ahead* ahead,
-                          RngState* rng) noexcept nogil:
-    """WIN_UNITS shared among the seats that are first: in the game when it is known, else
-    in the round."""
-    cdef int totals[5]
-    cdef int other, later, start, drawn, best = -100000, ties = 0, players = s.players
-    for other in range(players):
-        totals[other] = points[other]
-    if ahead.known:
-        for other in range(players):
-            totals[other] += ahead.scores[other]
-        if ahead.rounds_left:
-            # who starts the rounds to come is not in a position: any seat, then in turn
-            start = <int>rng_below(rng, <uint32_t>players)
-            for later in range(ahead.rounds_left):
-                drawn = <int>rng_below(rng, POOL_ROUNDS)
-                for other in range(players):
-                    totals[(start + later + other) % players] += ahead.pool[drawn][other]
+cdef inline int first_share(const int* totals, int players, int seat) noexcept nogil:
+    """60 shared among the seats that have the most."""
+    cdef int other, best = -100000, ties = 0
     for other in range(players):
         if totals[other] > best:
             best = totals[other]
             ties = 0
         ties += totals[other] == best
-    return WIN_UNITS // ties if totals[seat] == best else 0
+    return 60 // ties if totals[seat] == best else 0
+
+
+cdef inline int win_share(const State* s, int seat, const int* points, const Ahead* ahead,
+                          RngState* rng) noexcept nogil:
+    """WIN_UNITS shared among the seats that are first: in the game when it is known, else
+    in the round."""
+    cdef int totals[5]
+    cdef int other, later, start, drawn, share = 0, players = s.players, _k
+    if not ahead.known or not ahead.rounds_left:
+        for other in range(players):
+            totals[other] = points[other] + ahead.scores[other]
+        return GAME_DRAWS * first_share(totals, players, seat)
+    for _k in range(GAME_DRAWS):
+        for other in range(players):
+            totals[other] = points[other] + ahead.scores[other]
+        # who starts the rounds to come is not in a position: any seat, then in turn
+        start = <int>rng_below(rng, <uint32_t>players)
+        for later in range(ahead.rounds_left):
+            drawn = <int>rng_below(rng, POOL_ROUNDS)
+            for other in range(players):
+                totals[(start + later + other) % players] += ahead.pool[drawn][other]
+        share += first_share(totals, players, seat)
+    return share
 
 
 cdef inline void add_outcome(Sums* sums, const State* s, int seat, const Ahead* ahead,
                              RngState* rng) noexcept nogil:
     """Add a finished playout to the sums of the root move that led to it."""
     cdef int points[5]
-    cdef int other, margin
+    cdef int other, margin, win
     for other in range(s.players):
         points[other] = state_points(s, other)
     margin = margin_units(s, seat, points)
@@ -85,7 +95,9 @@ cdef inline void add_outcome(Sums* sums, const State* s, int seat, const Ahead* 
     sums.points_squared += points[seat] * points[seat]
     sums.margin += margin
     sums.margin_squared += margin * margin
-    sums.win += win_share(s, seat, points, ahead, rng)
+    win = win_share(s, seat, points, ahead, rng)
+    sums.win += win
+    sums.win_margin += <int64_t>win * margin
 
 
 cdef inline void merge_sums(Sums* into, const Sums* more) noexcept nogil:
@@ -95,6 +107,7 @@ cdef inline void merge_sums(Sums* into, const Sums* more) noexcept nogil:
     into.margin += more.margin
     into.margin_squared += more.margin_squared
     into.win += more.win
+    into.win_margin += more.win_margin
 
 
 cdef class Root:

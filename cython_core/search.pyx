@@ -6,23 +6,59 @@ from libc.string cimport memcpy, memset
 
 from .belief cimport know, sample
 from .cards cimport fill_deck
-from .models cimport model_policy
+from .models cimport MODEL_PLANNER, model_policy
 from .moves cimport MAX_LISTED
 from .planner cimport Shape, planner_flips, planner_value, shape_hand
-from .policy cimport PLAY_LEARNED, PLAY_PLANNER, play_out
-from .rng cimport Rng, rng_split
+from .policy cimport PLAY_LEARNED, PLAY_PLANNER, Policy, play_out
+from .rng cimport Rng, RngState, rng_seeded, rng_split
 from .state cimport (
-    FLIP, KEEP, NOBODY, SCOUT, SCOUT_SHOW, SHOW, Round, Seen, move_kind, plain_move, state_copy,
+    FLIP, KEEP, NOBODY, SCOUT, SCOUT_SHOW, SHOW, Round, Seen, State, move_kind, plain_move, state_copy,
     state_deal,
 )
 
 from .evaluate import rated_moves
 
-# streams of a search's generator
+# of values in `Root`; a stream of a search's generator; of the rounds in `_pool`
 cdef enum:
     FINE = 1024
-    STREAM_POOL = 1
     STREAM_WORLDS = 2
+    POOL_SEED = 1
+
+
+_pools = {}
+
+
+cdef bytes _pool(int players):
+    """Rounds like those to come: between planners, the same ones in every search."""
+    cdef uint8_t deck[45]
+    cdef Ahead ahead
+    cdef Policy planners[5]
+    cdef RngState rng = rng_seeded(POOL_SEED), stream
+    cdef State s
+    cdef Seen seen
+    cdef int seat, k, starter, cards = fill_deck(players, deck)
+    cdef uint32_t* scratch
+    if players in _pools:
+        return _pools[players]
+    scratch = <uint32_t*>malloc(MAX_LISTED * sizeof(uint32_t))
+    if scratch == NULL:
+        raise MemoryError
+    memset(&ahead, 0, sizeof(Ahead))
+    for seat in range(5):
+        planners[seat] = model_policy(MODEL_PLANNER, NULL)
+    with nogil:
+        for k in range(POOL_ROUNDS):
+            stream = rng_split(&rng, k)
+            state_deal(&s, players, &stream, deck, cards)
+            starter = s.start
+            memset(&seen, 0, sizeof(Seen))
+            play_out(&s, &seen, planners, PLAYOUT_MOVES, &stream, scratch)
+            for seat in range(players):
+                ahead.pool[k][(seat - starter + players) % players] = \
+                    <int16_t>state_points(&s, seat)
+    free(scratch)
+    _pools[players] = (<uint8_t*>ahead.pool)[:sizeof(ahead.pool)]
+    return _pools[players]
 
 
 def _tie_rank(int kind) -> int:
@@ -74,7 +110,7 @@ cdef class Root:
         for seat in range(MODELS):
             self.family[seat] = model_policy(seat, NULL if network is None else network.net)
         self._rank_moves(round_, scout_cost)
-        self._look_ahead(rng, game)
+        self._look_ahead(game)
 
     def __dealloc__(self):
         free(self.moves)
@@ -129,14 +165,9 @@ cdef class Root:
             self.moves[i] = ranked[i][2]
             self.values[i] = int(-ranked[i][0])
 
-    def _look_ahead(self, Rng rng, game):
-        """Take the game in, and deal the rounds from which its rest is drawn."""
-        cdef int seat, players = self.knowledge.known.players, k, cards, starter
-        cdef uint8_t deck[45]
-        cdef RngState stream
-        cdef State s
-        cdef Seen seen
-        cdef uint32_t* scratch
+    def _look_ahead(self, game):
+        """Take the game in."""
+        cdef int seat, players = self.knowledge.known.players
         memset(&self.ahead, 0, sizeof(Ahead))
         if game is None:
             return
@@ -144,23 +175,9 @@ cdef class Root:
         self.ahead.rounds_left = game[0]
         for seat in range(players):
             self.ahead.scores[seat] = game[1][seat]
-        if not self.ahead.rounds_left:
-            return
-        scratch = <uint32_t*>malloc(MAX_LISTED * sizeof(uint32_t))
-        if scratch == NULL:
-            raise MemoryError
-        cards = fill_deck(players, deck)
-        for k in range(POOL_ROUNDS):
-            stream = rng_split(&rng.state, STREAM_POOL)
-            stream = rng_split(&stream, k)
-            state_deal(&s, players, &stream, deck, cards)
-            starter = s.start
-            memset(&seen, 0, sizeof(Seen))
-            play_out(&s, &seen, self.policies, PLAYOUT_MOVES, &stream, scratch)
-            for seat in range(players):
-                self.ahead.pool[k][(seat - starter + players) % players] = \
-                    state_points(&s, seat)
-        free(scratch)
+        if self.ahead.rounds_left:
+            pool = _pool(players)
+            memcpy(self.ahead.pool, <const uint8_t*>pool, sizeof(self.ahead.pool))
 
     cdef int _check_worlds(self, Worlds worlds) except -1:
         """Whether these can be played out in."""

@@ -80,7 +80,9 @@ def test_the_signature_is_a_number_that_json_keeps() -> None:
 def halved(option: Option) -> str:
     """Another value of an option than its default."""
     value = option.parse(option.default)
-    return str(max(1, value // 2) if isinstance(value, int) else value / 2)
+    if isinstance(value, int):
+        return str(value // 2 if value else 1)
+    return str(value / 2)
 
 
 OPTIONS = [

@@ -33,10 +33,8 @@ def chance(round_: Round, code: int, model: int) -> float:
         chosen = 1 / count
     elif model == LEARNED:
         rated = dict(rated_moves(round_, shipped(round_.players)))
-        total = sum(math.exp((value - max(rated.values())) / 0.15) for value in rated.values())
-        chosen = (
-            math.exp((rated[code] - max(rated.values())) / 0.15) / total if code in rated else 0
-        )
+        total = sum(math.exp((value - max(rated.values())) / 0.4) for value in rated.values())
+        chosen = math.exp((rated[code] - max(rated.values())) / 0.4) / total if code in rated else 0
         if chosen < 0.03 / count:
             chosen = 0.0
     elif round_.start >= 0:

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import random
+import statistics
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -17,15 +18,19 @@ import pytest
 from helpers import CHECKED, TABLE_NAMES, TABLES, played, random_row, sized, vectors
 
 from bigtop.core import ISA
+from bigtop.core.chain import PRIOR, Story
 from bigtop.core.evaluate import rated_moves
+from bigtop.core.flat import Flat
 from bigtop.core.policy import choose, planner_values
 from bigtop.core.rng import Rng
-from bigtop.core.state import PASS, SCOUT, SCOUT_SHOW, SHOW, Round, move_parts
+from bigtop.core.state import PASS, SCOUT, SCOUT_SHOW, SHOW, Round, deal, move_parts
 from bigtop.engines import (
     DEFAULT_SIMS,
     ENGINES,
+    MODELS,
     Answer,
     EngineSpecError,
+    Memory,
     make_engine,
 )
 from bigtop.notation import Game, Position
@@ -692,3 +697,186 @@ def test_engines_describe_themselves() -> None:
                 made = make_engine(f"{name}:{option.name}={option.default}")
                 assert made.spec == make_engine(name).spec
                 assert made.options == make_engine(name).options
+
+
+# What bigtop finds out about the others -------------------------------------------------------
+
+
+def between(players: int, seed: int, policy: str, plies: int) -> Position:
+    """A position of a round between players of one kind, as the acting seat sees it, after so
+    many moves or before the last one."""
+    position = Position.from_round(deal(players, Rng(seed)))
+    for ply in range(players + plies):
+        code = choose(position.round, policy, Rng(seed).split(ply))
+        after = position.play(position.token(code))
+        if after.is_over:
+            break
+        position = after
+    return position.view(position.turn)
+
+
+def test_the_kind_of_the_others_is_found_out() -> None:
+    """After some moves planners are taken for planners, and greedy players less for them."""
+    planners = []
+    for policy in ("planner", "greedy"):
+        found = []
+        for seed in range(sized(8, 3)):
+            position = between(4, seed, policy, 8)
+            said = ask("bigtop:sims=100", position, seed)
+            assert said.seats is not None
+            for seat, models in enumerate(said.seats):
+                assert sum(models) == pytest.approx(1)
+                if seat != position.turn:
+                    found.append(models[MODELS.index("planner")])
+        planners.append(statistics.fmean(found))
+    assert planners[0] > 0.75
+    assert planners[1] < planners[0] - 0.2
+
+
+def test_what_is_known_of_the_others_counts() -> None:
+    """Beforehand and afterwards: what was sure stays, whatever they do."""
+    position = between(3, 5, "planner", 6)
+    sure = tuple((0.0, 0.0, 1.0, 0.0) for _ in range(3))
+    said = make_engine("bigtop:sims=100").answer(position, 1, seats=sure)
+    assert said.seats is not None
+    for seat in range(3):
+        if seat != position.turn:
+            assert said.seats[seat] == pytest.approx((0, 0, 1, 0))
+    assert ask("planner", position).seats is None
+
+
+def told_of(*models: float) -> Answer:
+    said = ask("planner", between(3, 5, "planner", 6))
+    return dataclasses.replace(said, seats=((0.25,) * 4, models, models))
+
+
+def test_a_memory_lasts_for_a_game() -> None:
+    """It is asked with the rounds of a game in their order, and starts anew with strangers."""
+    views = [between(3, seed, "planner", 6) for seed in range(30)]
+    seat = views[0].turn
+    first, second, third = [view for view in views if view.turn == seat][:3]
+    other = next(view for view in views if view.turn != seat)
+
+    def of(view: Position, number: int, *scores: int) -> Position:
+        return Position.parse(f"{view!s} {number}:{'/'.join(map(str, scores))}")
+
+    memory = Memory()
+    assert memory.recall(of(first, 1, 0, 0, 0)) is None
+    memory.learn(told_of(1, 0, 0, 0))
+    assert memory.recall(of(first, 1, 0, 0, 0)) is None, "within a round its own moves tell"
+    known = memory.recall(of(second, 2, 3, -4, 5))
+    assert known is not None
+    assert known[1] == pytest.approx([0.9 + 0.1 * PRIOR[0], *(0.1 * p for p in PRIOR[1:])])
+    memory.learn(told_of(0, 0, 1, 0))
+    assert memory.recall(of(third, 2, 3, -4, 5)) == known, "the same round again"
+    later = memory.recall(of(third, 3, 8, -4, 5))
+    assert later is not None
+    assert later[1][2] == pytest.approx(0.9 + 0.1 * PRIOR[2])
+    assert memory.recall(of(first, 1, 0, 0, 0)) is None, "another game"
+    memory.learn(told_of(1, 0, 0, 0))
+    assert memory.recall(of(other, 2, 3, -4, 5)) is None, "another seat"
+    memory.learn(told_of(1, 0, 0, 0))
+    assert memory.recall(second) is None, "no game at all"
+
+
+def test_a_game_that_cannot_be_won_by_ending_the_round() -> None:
+    """The last cards end the last round far ahead of the others in it. That is wanted as long as
+    it wins the game; where it leaves seat 0 ahead by a point, the game must go on."""
+    text = "x9/45.46/x8/x6 37@0 1 - 4+1/10+1/2+1/2+1 - 4:{}/0/0/0"
+    for before, win in ((15, 1.0), (16, 0.5), (17, 0.0)):
+        position = Position.parse(text.format(before))
+        by_margin = ask("bigtop:sims=600,win=0", position)
+        assert position.play(by_margin.move).end == "i"
+        assert by_margin.lines[0].win == win
+        said = ask("bigtop:sims=600", position)
+        assert (said.move == by_margin.move) == (win > 0)
+        assert (said.lines[0].win or 0) > 0
+
+
+def test_without_belief_the_others_moves_do_not_matter() -> None:
+    """Nor does it ask who they are."""
+    position = between(4, 3, "planner", 9)
+    forgotten = Position.parse(str(position))
+    assert forgotten.plies != position.plies
+    plain = ask("bigtop:sims=100,belief=0", position)
+    assert [line.visits for line in plain.lines] == [
+        line.visits for line in ask("bigtop:sims=100,belief=0", forgotten).lines
+    ]
+    assert plain.lines != ask("bigtop:sims=100", position).lines
+
+
+def test_hands_drawn_together_widen_the_errors() -> None:
+    """Standard errors from the spread between groups of worlds, all moves taken together."""
+    position = between(3, 7, "planner", 6)
+    network = shipped(3)
+    story = Story(position.first, position.plies, position.round, network)
+    arms, sizes = [0, 1, 2], [30, 30, 12, 30]
+    whole = Flat(position.round, Rng(1), 1.0, None, network)
+    parts = []
+    first = 0
+    for size in sizes:
+        worlds = story.draw(Rng(first), size, 1, (1.0,), 0)
+        part = Flat(position.round, Rng(1), 1.0, None, network)
+        for root in (whole, part):
+            root.run(arms, first, first + size, worlds)
+        parts.append([part.lines()[arm] for arm in arms])
+        first += size
+    for value, error in ((2, 3), (4, 5)):
+        alone = grouped = 0.0
+        for arm in arms:
+            mean = sum(s * part[arm][value] for s, part in zip(sizes, parts, strict=True)) / first
+            assert mean == pytest.approx(whole.lines()[arm][value])
+            inside = sum(
+                (s - 1) * s * part[arm][error] ** 2 + s * (part[arm][value] - mean) ** 2
+                for s, part in zip(sizes, parts, strict=True)
+            )
+            alone += inside * first / (first - 1)
+            grouped += (
+                sum(
+                    (s * (part[arm][value] - mean)) ** 2
+                    for s, part in zip(sizes, parts, strict=True)
+                )
+                * len(sizes)
+                / (len(sizes) - 1)
+            )
+            own = math.sqrt(inside / (first - 1) / first)
+            found = whole.lines()[arm][error]
+            if arm == 0:
+                growth = found / own
+            assert found == pytest.approx(own * growth)
+        assert growth == pytest.approx(math.sqrt(max(1.0, grouped / alone)))
+        assert growth > 1.02, "worlds that were drawn together are alike"
+
+
+# Who sees all cards ---------------------------------------------------------------------------
+
+
+def test_the_clairvoyant_is_never_seated_by_accident() -> None:
+    with pytest.raises(EngineSpecError, match="it plays in studies only"):
+        make_engine("clairvoyant")
+    assert "clairvoyant" not in ENGINES
+    seer = make_engine("clairvoyant", cheats=True)
+    full = Position.from_round(deal(4, Rng(1)))
+    for ply in range(9):
+        full = full.play(full.token(choose(full.round, "planner", Rng(ply))))
+    said = seer.answer(full, 1)
+    assert said.move in full.legal_moves()
+    with pytest.raises(EngineSpecError, match="without hidden cards"):
+        seer.answer(full.view(full.turn), 1)
+
+
+def test_the_clairvoyant_foresees_the_round() -> None:
+    """Against planners the margin that it expects is what comes of it when it plays on by its
+    evaluation."""
+    full = Position.from_round(deal(4, Rng(2)))
+    for ply in range(10):
+        full = full.play(full.token(choose(full.round, "planner", Rng(ply))))
+    seat = full.turn
+    said = make_engine("clairvoyant", cheats=True).answer(full, 1)
+    round_ = full.round.copy()
+    round_.play(full.code(said.move))
+    while not round_.end:
+        policy = shipped(4) if round_.turn == seat else "planner"
+        round_.play(choose(round_, policy, Rng(0)))
+    points = round_.points()
+    assert said.lines[0].margin == pytest.approx(points[seat] - (sum(points) - points[seat]) / 3)

@@ -257,7 +257,7 @@ def test_an_engine_that_breaks_is_a_crash(monkeypatch: pytest.MonkeyPatch) -> No
     player = make_player("planner", 1)
     assert isinstance(player, EnginePlayer)
 
-    def fail(*args: object) -> None:
+    def fail(*args: object, **others: object) -> None:
         raise ZeroDivisionError("lost\nits way")
 
     monkeypatch.setattr(player.engine, "answer", fail)

@@ -6,6 +6,7 @@ an engine is given is a position as its own seat sees it; it never looks at more
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import threading
@@ -13,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bigtop.core.policy import choose, planner_values
 from bigtop.core.rng import Rng
@@ -25,13 +26,19 @@ if TYPE_CHECKING:
     from bigtop.core.flat import Flat
     from bigtop.core.ismcts import Ismcts
     from bigtop.core.search import Root
-    from bigtop.notation import Position
+    from bigtop.notation import Game, Position
 
 DEFAULT_SIMS = 10_000
 MEGABYTE = 1 << 20
 CHUNK_SIMS = 256  # simulations between two looks at the clock and at interrupts
 TIMED_CHUNK_SIMS = 16  # the same under a time budget: well below a millisecond each
 HALVING_PLAYOUTS = 4  # at least so many of each move in flat's first phase
+
+
+Seats = tuple[tuple[float, ...], ...]
+"""By seat: the chances that its player is like each of the models MODELS, together 1."""
+MODELS = ("planner", "greedy", "random", "learned")
+"""The kinds of players that `bigtop` reckons with."""
 
 
 class EngineSpecError(ValueError):
@@ -84,6 +91,9 @@ class Answer:
     """Wall time."""
     lines: tuple[Line, ...]
     """Every legal move, one per outcome, best first."""
+    seats: Seats | None = None
+    """Who the others seem to be, from what they did in this round and what was known of them
+    before; None from an engine that does not ask. The own seat has no meaning."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +114,8 @@ class EngineInfo:
     plays: str
     options: tuple[Option, ...]
     answer: Callable[[Search], Answer] = field(repr=False)
+    cheats: bool = False
+    """Whether it is to see hidden cards."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +130,7 @@ class Search:
     threads: int
     memory: int  # bytes
     stop: threading.Event  # set when the answer is wanted at once
+    seats: Seats | None  # what is known of the players beforehand
 
     def answer(
         self, started: float, lines: Sequence[Line], sims: int = 0, worlds: int = 0
@@ -174,6 +187,7 @@ class Engine:
         threads: int = 1,
         memory: int = 256,
         stop: threading.Event | None = None,
+        seats: Seats | None = None,
     ) -> Answer:
         """The best move of a position, and what is known of the others.
 
@@ -187,6 +201,8 @@ class Engine:
             threads: how many may work at a time.
             memory: megabytes that a search may use.
             stop: when another thread sets it, the search ends soon, with what it knows by then.
+            seats: what is known of the players beforehand, for an engine that asks; None: what
+                is true of players in general.
 
         Raises:
             ValueError: the round is over, or the acting hand is hidden.
@@ -212,11 +228,60 @@ class Engine:
                 threads,
                 memory * MEGABYTE,
                 stop or threading.Event(),
+                seats,
             )
         )
 
     def __repr__(self) -> str:
         return f"make_engine({self.spec!r})"
+
+
+class Memory:
+    """What an engine gets to know of the others over the rounds of one game.
+
+    Positions with a GAME field tell by themselves whether they belong together: the same seat, in
+    the same round or in the one after it. Anything else is a game with strangers.
+    """
+
+    def __init__(self) -> None:
+        self._seat = -1
+        self._game: Game | None = None
+        self._before: Seats | None = None
+        self._latest: Seats | None = None
+
+    def recall(self, position: Position) -> Seats | None:
+        """What was known of the others before this round, None for nothing."""
+        game, last = position.game, self._game
+        if game is None or last is None or position.turn != self._seat:
+            self._before = None
+        elif game.round == last.round + 1:
+            self._before = _faded(self._latest)
+        elif game != last:
+            self._before = None
+        if game != last or position.turn != self._seat:
+            self._game, self._seat, self._latest = game, position.turn, self._before
+        return self._before
+
+    def learn(self, answer: Answer) -> None:
+        """Take in what the last position asked about has told."""
+        self._latest = answer.seats or self._latest
+
+
+FADED = 0.1
+"""The share of what is known of a player that is forgotten between two rounds."""
+
+
+def _faded(seats: Seats | None) -> Seats | None:
+    from bigtop.core.chain import PRIOR
+
+    if seats is None:
+        return None
+    return tuple(
+        tuple(
+            (1 - FADED) * found + FADED * prior for found, prior in zip(models, PRIOR, strict=True)
+        )
+        for models in seats
+    )
 
 
 def _number(value: float) -> str:
@@ -341,11 +406,19 @@ def _flat(search: Search) -> Answer:
 
 BIGTOP_SIMS = 1000
 GROUP = 50
-"""Hands that `bigtop` draws together."""
+"""Hands that `bigtop` draws together, at most."""
 TIMED_GROUPS = 500
 """The same for each second of a time budget, if that is less: about a tenth of the time."""
 TRIES, STEPS = 4, 20
 """Of each hand drawn: hands dealt to each seat, steps of the walk at the end."""
+ITSELF = (0.0, 0.0, 0.0, 1.0)
+"""The chances of the models of a player that is taken for a learned one."""
+LIKELY, LEAST_TRUST = 0.3, 0.25
+"""The evaluation has its full weight where others are learned players with this chance on the
+average, and this share of it where they surely are not."""
+MARGIN_WIN = 1e-4
+"""What a point of margin weighs beside the chance of winning the game, so that margin decides
+where the game is decided."""
 
 
 def _bigtop(search: Search) -> Answer:
@@ -361,7 +434,7 @@ def _bigtop(search: Search) -> Answer:
     started = time.perf_counter()
     options = search.options
     root = Flat(search.round, Rng(search.seed), 1.0, search.game, shipped(search.round.players))
-    moves, values = root.moves_ranked(), root.values_ranked()
+    moves = root.moves_ranked()
     sims = int(options["sims"]) if "sims" in options else None
     seconds = float(options["time"]) if sims is None else 0.0
     arms = list(range(min(len(moves), int(options["moves"]), sims or len(moves))))
@@ -391,23 +464,57 @@ def _bigtop(search: Search) -> Answer:
                 played = groups[-1][1]
         lines = root.lines()
         done = sum(line[1] for line in lines)
-        shrunk = {
-            arm: _shrunk(lines[arm], values[arm], float(options["trust"]) * played) for arm in arms
-        }
-        arms.sort(key=lambda arm: (-shrunk[arm], arm))
+        worth = _worth(search, root, hands.trust(float(options["trust"])) * played, arms)
+        arms.sort(key=lambda arm: (-worth[arm], arm))
         if phase + 1 < phases:
             arms = arms[: (len(arms) + 1) // 2]
         if search.stop.is_set():
             break
     best = search.position.token(moves[arms[0]])
     ranked = sorted(_ranked(search, root), key=lambda line: line.move != best)
-    return search.answer(started, ranked, done, played)
+    return replace(search.answer(started, ranked, done, played), seats=hands.seats())
 
 
-def _shrunk(line: tuple[Any, ...], value: float, weight: float) -> float:
-    """The mean margin of a move's playouts, with its evaluation counted `weight` times."""
-    visits, margin = line[1], line[4] or 0.0
-    return float((visits * margin + weight * value) / (visits + weight)) if visits else value
+def _clairvoyant(search: Search) -> Answer:
+    """Every move played out once on the true cards, by the rules that the others are taken to
+    have: what cannot be reached without seeing them."""
+    from bigtop.core.chain import Story
+    from bigtop.core.flat import Flat
+    from bigtop.weights import shipped
+
+    position = search.position
+    if not position.is_open:
+        raise EngineSpecError("clairvoyant expects a position without hidden cards")
+    started = time.perf_counter()
+    network = shipped(position.players)
+    root = Flat(search.round, Rng(search.seed), 1.0, search.game, network)
+    arms = list(range(len(root.moves_ranked())))
+    worlds = None
+    if search.options["planners"] and not position.flipping:
+        story = Story(position.first, position.plies, search.round, network)
+        planners = ((1.0, 0.0, 0.0, 0.0),) * position.players
+        worlds = story.draw(Rng(search.seed), 1, 1, (1.0,), 0, planners)
+    root.run(arms, 0, 1, worlds)
+    lines = sorted(_ranked(search, root), key=lambda line: -(line.margin or 0.0))
+    return search.answer(started, lines, len(arms), 1)
+
+
+def _worth(search: Search, root: Flat, weight: float, arms: Sequence[int]) -> dict[int, float]:
+    """What the moves are chosen by: the mean margin of the playouts, with the evaluation of the
+    move counted as `weight` more; in a game the chance of winning it, changed by what this change
+    of the margin is worth, as far as the playouts tell."""
+    values, lines = root.values_ranked(), root.lines()
+    for_win = search.game is not None and search.options["win"]
+    slope = root.win_slope() if for_win else 0.0
+    worth = {}
+    for arm in arms:
+        _, visits, _, _, margin, _, win = lines[arm]
+        if not visits:
+            worth[arm] = -math.inf
+            continue
+        shrunk = (visits * margin + weight * values[arm]) / (visits + weight)
+        worth[arm] = win + slope * (shrunk - margin) + MARGIN_WIN * shrunk if for_win else shrunk
+    return worth
 
 
 class _Hands:
@@ -415,38 +522,43 @@ class _Hands:
     own, so that it does not matter which thread draws which.
 
     Args:
-        size: of a group.
+        size: of a group, at most.
     """
 
     def __init__(self, search: Search, size: int) -> None:
-        from bigtop.core.chain import Story
+        from bigtop.core.chain import PRIOR, Story
         from bigtop.weights import shipped
 
         position = search.position
         self.size = size
-        self._players = position.players
         self._rng = Rng(search.seed).split(1)
+        self._seat = search.round.turn
         self._story = None
+        self._prior = search.seats or (PRIOR,) * position.players
+        if not search.options.get("models", 1):
+            self._prior = (ITSELF,) * position.players
+        self._found: dict[int, tuple[int, list[list[float]]]] = {}
         # before the round begins nobody has done anything, and open hands need no belief
-        if not position.flipping and not position.is_open:
+        weighs = search.options.get("belief", 1)
+        if weighs and not position.flipping and not position.is_open:
             self._story = Story(
                 position.first, position.plies, search.round, shipped(position.players)
             )
 
     def groups(self, first: int, last: int) -> list[tuple[int, int]]:
-        """The pieces of a range of hands, cut where its groups would end."""
-        return [(at, min(at + self.size, last)) for at in range(first, last, self.size)]
+        """The pieces of a range of hands, as few as there can be and nearly equal."""
+        count = -(-(last - first) // self.size)
+        cuts = [first + (last - first) * k // count for k in range(count + 1)]
+        return list(itertools.pairwise(cuts))
 
-    def draw(self, first: int, count: int, prior: tuple[float, ...] | None = None) -> Worlds | None:
-        """So many hands from a number on, None where nothing tells more than chance.
-
-        Args:
-            prior: weights of the models of each other seat; None: the core's.
-        """
+    def draw(self, first: int, count: int) -> Worlds | None:
+        """So many hands from a number on, None where nothing tells more than chance."""
         if self._story is None:
             return None
-        by_seat = None if prior is None else [prior] * self._players
-        return self._story.draw(self._rng.split(first), count, TRIES, (1.0,), STEPS, by_seat)
+        rng = self._rng.split(first)
+        worlds = self._story.draw(rng, count, TRIES, (1.0,), STEPS, self._prior)
+        self._found[first] = count, worlds.models()
+        return worlds
 
     def played(
         self, root: Flat, arms: list[int], group: tuple[int, int]
@@ -460,6 +572,29 @@ class _Hands:
             root.run(arms, first, last, self.draw(first, last - first))
 
         return run
+
+    def seats(self) -> Seats:
+        """By seat: how likely it plays by each model, from all hands drawn; before the first
+        of them as it was taken to be beforehand."""
+        drawn = [self._found[first] for first in sorted(self._found)]  # in one order: floats
+        whole = sum(count for count, _ in drawn)
+        if not whole:
+            return self._prior
+        return tuple(
+            tuple(
+                sum(count * models[seat][model] for count, models in drawn) / whole
+                for model in range(len(self._prior[seat]))
+            )
+            for seat in range(len(self._prior))
+        )
+
+    def trust(self, most: float) -> float:
+        """How many playouts the evaluation counts for, each: `most` where the others may well
+        play by it, less where they hardly do."""
+        learned = MODELS.index("learned")
+        others = [models[learned] for seat, models in enumerate(self.seats()) if seat != self._seat]
+        alike = min(1.0, sum(others) / len(others) / LIKELY)
+        return most * (LEAST_TRUST + (1 - LEAST_TRUST) * alike)
 
 
 def _phases(arms: Sequence[int]) -> int:
@@ -549,8 +684,8 @@ PLAIN_PRIOR = (0.6, 0.25, 0.15, 0.0)
 
 def _weighted(search: Search, count: int) -> Worlds | None:
     """Hands drawn by the weighted belief, for a search that is not to use the evaluation."""
-    hands = _Hands(search, count)
-    return hands.draw(0, count, PLAIN_PRIOR) if count else None
+    plain = (PLAIN_PRIOR,) * search.position.players
+    return _Hands(replace(search, seats=plain), count).draw(0, count) if count else None
 
 
 def _with_variation(search: Search, root: Ismcts, line: Line) -> Line:
@@ -619,6 +754,13 @@ def _cost(text: str) -> float:
     return float(text)
 
 
+def _switch(text: str) -> int:
+    """0 or 1."""
+    if text not in ("0", "1"):
+        raise ValueError("0 or 1")
+    return int(text)
+
+
 def _share(text: str) -> float:
     """A plain decimal number from 0."""
     if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,9})?", text):
@@ -685,7 +827,10 @@ ENGINES: dict[str, EngineInfo] = {
                 Option("sims", str(BIGTOP_SIMS), "simulations a move", _count),
                 TIME,
                 Option("moves", "6", "moves looked at, the evaluation's best", _count),
-                Option("trust", "1.5", "playouts that the evaluation counts for, each", _share),
+                Option("trust", "2", "playouts that the evaluation counts for, each", _share),
+                Option("win", "1", "in a game: 1 its chances decide, 0 the margin", _switch),
+                Option("belief", "1", "hands by what the others did; 0: any alike", _switch),
+                Option("models", "1", "who the others are is found out; 0: as itself", _switch),
             ),
             _bigtop,
         ),
@@ -693,22 +838,36 @@ ENGINES: dict[str, EngineInfo] = {
 }
 """Every engine by its name."""
 
+CLAIRVOYANT = EngineInfo(
+    "clairvoyant",
+    "sees all cards: a ceiling for studies",
+    (Option("planners", "1", "1: the others are planners, 0: learned players", _switch),),
+    _clairvoyant,
+    cheats=True,
+)
+"""No player of the game; `make_engine` makes it for who says so."""
 
-def make_engine(spec: str, sims: int | None = None, time: float | None = None) -> Engine:
+
+def make_engine(
+    spec: str, sims: int | None = None, time: float | None = None, cheats: bool = False
+) -> Engine:
     """The engine that a spec names.
 
     Args:
         spec: a name from `ENGINES`, then `:key=value,…`.
         sims: simulations a move, instead of the spec's budget.
         time: seconds a move, instead of the spec's budget.
+        cheats: whether `clairvoyant` may be named, too, which has to be asked with all cards open.
 
     Raises:
         EngineSpecError: no such engine or option, or a value that it cannot have.
     """
     name, colon, rest = spec.partition(":")
-    if name not in ENGINES:
+    if name == CLAIRVOYANT.name and not cheats:
+        raise EngineSpecError("clairvoyant sees hidden cards: it plays in studies only")
+    if name not in ENGINES and name != CLAIRVOYANT.name:
         raise EngineSpecError(f"expected an engine ({', '.join(ENGINES)}): {_quoted(name)}")
-    info = ENGINES[name]
+    info = ENGINES.get(name, CLAIRVOYANT)
     known = {option.name: option for option in info.options}
     said: dict[str, float | int] = {}
     for item in rest.split(",") if colon else ():
@@ -753,12 +912,15 @@ def _quoted(text: str) -> str:
 
 
 __all__ = [
+    "CLAIRVOYANT",
     "ENGINES",
+    "MODELS",
     "Answer",
     "Engine",
     "EngineInfo",
     "EngineSpecError",
     "Line",
+    "Memory",
     "Option",
     "make_engine",
 ]

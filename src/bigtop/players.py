@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final, Literal, Protocol
 
 from bigtop.core.rng import Rng
-from bigtop.engines import ENGINES, SIMS, TIME, Engine, EngineSpecError, make_engine
+from bigtop.engines import ENGINES, SIMS, TIME, Engine, EngineSpecError, Memory, make_engine
 from bigtop.notation import IllegalMoveError, NotationError, Position
 from bigtop.protocol import VERSION, Clock, go_line, one_line, with_budget
 
@@ -194,8 +194,8 @@ class MatchPlayer(ABC):
         """Begin a round, after whatever happened in the round before.
 
         Args:
-            seed: 0 to 2**64 - 1; the decisions of the round depend on it, and on nothing that
-                was played before.
+            seed: 0 to 2**64 - 1; the decisions of the round depend on it, and of what was played
+                before on nothing but the rounds of the same game.
 
         Raises:
             PlayerFailure: it cannot.
@@ -261,6 +261,7 @@ class EnginePlayer(MatchPlayer):
         self.threads = threads
         self.memory = memory
         self._seed = seed
+        self._others = Memory()
 
     def start(self) -> None:
         """Nothing has to be done."""
@@ -279,8 +280,12 @@ class EnginePlayer(MatchPlayer):
 
     def _answer(self, engine: Engine, position: Position) -> str:
         seed = decision_seed(self._seed, position)
+        shown = shown_to(position)
+        known = self._others.recall(shown)
         try:
-            return engine.answer(shown_to(position), seed, self.threads, self.memory).move
+            answer = engine.answer(shown, seed, self.threads, self.memory, seats=known)
+            self._others.learn(answer)
+            return answer.move
         except Exception as error:
             raise PlayerFailure("crashed", f"{type(error).__name__}: {error}") from error
 

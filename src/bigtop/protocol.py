@@ -468,9 +468,12 @@ class EngineBrain:
     author = "the Bigtop contributors"
 
     def __init__(self, engine: Engine, threads: int = 1, memory: int = 256) -> None:
+        from bigtop.engines import Memory
+
         self.engine = engine
         self.threads = threads
         self.memory = memory
+        self._others = Memory()
 
     @property
     def name(self) -> str:
@@ -507,7 +510,7 @@ class EngineBrain:
         self.engine = Engine(self.engine.info, {**self.engine.options, name: number})
 
     def new_round(self) -> None:
-        """Nothing is kept from one position to the next."""
+        """Of a round nothing is kept but who the others of the same game seem to be."""
 
     def answer(
         self,
@@ -523,9 +526,11 @@ class EngineBrain:
             say(f"info seed {seed}")
         engine = with_budget(self.engine, clock)
         try:
-            found = engine.answer(position, seed, self.threads, self.memory, stop)
+            known = self._others.recall(position)
+            found = engine.answer(position, seed, self.threads, self.memory, stop, known)
         except ValueError as refused:  # over, hidden, or too little memory
             raise Refusal(str(refused)) from refused
+        self._others.learn(found)
         if found.sims:
             say(f"info sims {found.sims} worlds {found.worlds} seconds {found.seconds:.6f}")
         for rank, line in enumerate(found.lines[:INFO_LINES], 1):

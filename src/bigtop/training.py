@@ -34,9 +34,7 @@ MEASURED_LAPS = 20  # after so many the number of rounds that fit into the minut
 TEST_BOARDS = 500  # of the live strength figure
 TEST_SEED = 20_000_000_001  # of its deals, which no training plays
 GUESTS = (
-    ("planner", 1.0),
-    ("planner", 1.0),
-    ("planner", 1.0),
+    *[("planner", 1.0)] * 7,
     ("planner", 1.5),
     ("planner", 3.0),
     ("greedy", 1.0),
@@ -72,9 +70,9 @@ class Plan:
     """Chance of a random candidate at the start."""
     last_explore: float = 0.02
     """The same at the end."""
-    alone: float = 0.4
+    alone: float = 0.15
     """Share of rounds in which all seats learn."""
-    single: float = 0.3
+    single: float = 0.6
     """Share of rounds with one learner at a table of one kind of guest."""
     keep_every: float = 0.15
     """Share of the training after which the weights join the guests."""
