@@ -12,8 +12,8 @@ from .planner cimport Shape, planner_flips, planner_value, shape_hand
 from .policy cimport PLAY_LEARNED, PLAY_PLANNER, Policy, play_out
 from .rng cimport Rng, RngState, rng_seeded, rng_split
 from .state cimport (
-    FLIP, KEEP, NOBODY, SCOUT, SCOUT_SHOW, SHOW, Round, Seen, State, move_kind, plain_move, state_copy,
-    state_deal,
+    FLIP, KEEP, NOBODY, SCOUT, SCOUT_SHOW, SHOW, Round, Seen, State, move_kind, plain_move,
+    state_copy, state_deal,
 )
 
 from .evaluate import rated_moves
