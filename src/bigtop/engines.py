@@ -336,6 +336,23 @@ def _ranked(search: Search, root: Root) -> list[Line]:
     )
 
 
+class _Clock:
+    """Tells when to end work that is done piece by piece, so that no piece is likely to end
+    after the deadline: there must be time left for the longest one so far. That takes in how long
+    the system lets other processes run in between."""
+
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
+        self._longest = 0.0
+
+    def allows(self, deadline: float) -> bool:
+        """Whether another piece may begin; to be asked before each."""
+        now = time.perf_counter()
+        self._longest = max(self._longest, now - self._last)
+        self._last = now
+        return now + self._longest < deadline
+
+
 class _Stop:
     """Whether the work of the threads is no longer wanted, by the caller or by themselves."""
 
@@ -381,12 +398,12 @@ def _flat(search: Search) -> Answer:
     ):
         arms.pop()
     arms = arms[:sims]
-    phases, worlds, done = _phases(arms), 0, 0
+    phases, worlds, done, clock = _phases(arms), 0, 0, _Clock()
     for phase in range(phases):
         if sims is None:
             deadline = started + float(options["time"]) * (phase + 1) / phases
             first = worlds
-            while worlds == first or (time.perf_counter() < deadline and not search.stop.is_set()):
+            while worlds == first or (clock.allows(deadline) and not search.stop.is_set()):
                 step = search.threads
                 _play_worlds(search, root, arms, worlds, worlds + step)
                 worlds += step
@@ -407,8 +424,8 @@ def _flat(search: Search) -> Answer:
 BIGTOP_SIMS = 1000
 GROUP = 50
 """Hands that `bigtop` draws together, at most."""
-TIMED_GROUPS = 500
-"""The same for each second of a time budget, if that is less: about a tenth of the time."""
+TIMED_GROUPS = 250
+"""The same for each second of a time budget, if that is less: some hundredths of the time."""
 TRIES, STEPS = 4, 20
 """Of each hand drawn: hands dealt to each seat, steps of the walk at the end."""
 ITSELF = (0.0, 0.0, 0.0, 1.0)
@@ -440,7 +457,7 @@ def _bigtop(search: Search) -> Answer:
     arms = list(range(min(len(moves), int(options["moves"]), sims or len(moves))))
     hands = _Hands(search, GROUP if sims else max(2, min(GROUP, int(seconds * TIMED_GROUPS))))
     phases = _phases(arms) if len(arms) > 1 else 1
-    played, done = 0, 0
+    played, done, clock = 0, 0, _Clock()
     for phase in range(phases):
         if sims is not None:
             last = played + max(1, (sims - done) // (phases - phase) // len(arms))
@@ -451,7 +468,7 @@ def _bigtop(search: Search) -> Answer:
             played = last
         else:
             deadline = started + seconds * (phase + 1) / phases
-            while time.perf_counter() < deadline and not search.stop.is_set():
+            while clock.allows(deadline) and not search.stop.is_set():
                 groups = [
                     (played + k * hands.size, played + (k + 1) * hands.size)
                     for k in range(search.threads)
@@ -650,10 +667,11 @@ def _ismcts(search: Search) -> Answer:
 
     def timed(mine: Sequence[int], deadline: float) -> Callable[[_Stop], None]:
         def run(stop: _Stop) -> None:
+            clock = _Clock()
             while True:
                 for tree in mine:
                     root.run(tree, TIMED_CHUNK_SIMS)
-                    if time.perf_counter() >= deadline or stop.is_set():
+                    if not clock.allows(deadline) or stop.is_set():
                         return
 
         return run
