@@ -55,7 +55,7 @@ cdef class Root:
         self.values = NULL
         self.sums = NULL
 
-    def __init__(self, Round round_, Rng rng, double scout_cost=1.0, game=None,
+    def __init__(self, Round round_ not None, Rng rng not None, double scout_cost=1.0, game=None,
                  Network network=None):
         cdef int seat
         if round_.state.end:
@@ -95,7 +95,7 @@ cdef class Root:
             if seat != self.seat:
                 policies[seat] = self.family[drawn.model[seat]]
 
-    def _rank_moves(self, Round round_, double scout_cost):
+    def _rank_moves(self, Round round_ not None, double scout_cost):
         """List the moves, best first."""
         cdef const State* s = &round_.state
         cdef Shape shape
@@ -129,7 +129,7 @@ cdef class Root:
             self.moves[i] = ranked[i][2]
             self.values[i] = int(-ranked[i][0])
 
-    def _look_ahead(self, Rng rng, game):
+    def _look_ahead(self, Rng rng not None, game):
         """Take the game in, and deal the rounds from which its rest is drawn."""
         cdef int seat, players = self.knowledge.known.players, k, cards, starter
         cdef uint8_t deck[45]

@@ -500,7 +500,7 @@ cdef class Round:
         other.seen = self.seen
         return other
 
-    def random_move(self, Rng rng) -> int:
+    def random_move(self, Rng rng not None) -> int:
         """A move drawn uniformly, one per outcome.
 
         Raises:
@@ -617,7 +617,7 @@ cdef uint64_t count_paths(const State* s, int depth, uint32_t* lists) noexcept n
     return total
 
 
-def deal(int players, Rng rng, bytes cards=None) -> Round:
+def deal(int players, Rng rng not None, bytes cards=None) -> Round:
     """A fresh deal, in the flip phase: seat 0 is the first to choose.
 
     The holder of 1/2 will start; with two players, when nobody holds it, seat 0.
