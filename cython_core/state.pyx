@@ -453,8 +453,8 @@ cdef class Round:
         cdef int i, n = len(cards)
         self._seat(seat)
         _load_row(row, ROW_BYTES, cards, "cards to reveal", DECK_MAX)
-        if first < 0 or first + n > self.state.size[seat]:
-            raise ValueError(f"no card at place {first + n if first >= 0 else first + 1} "
+        if not 0 <= first <= self.state.size[seat] - n:  # first + n might be more than an int
+            raise ValueError(f"no card at place {<long long>first + (n if first >= 0 else 1)} "
                              f"(seat {seat} has {self.state.size[seat]} cards)")
         for i in range(n):
             if self.state.row[seat][first + i] not in (0, row[i]):

@@ -72,6 +72,16 @@ def test_a_sample_looks_to_the_seat_as_the_round_did(table: tuple[int, bool]) ->
             assert Belief(view).sample(Rng(1)).view(seat) == view
 
 
+def test_no_card_lies_beyond_the_numbers_of_the_machine() -> None:
+    """The sum of both was below 0, and memory far outside was written."""
+    round_ = at("x9/37.21.19.45.58.6T.74.83.92 56.57@0 1 - 0+3/2+1 13.14")
+    with pytest.raises(ValueError, match="no card at place 2147483648"):
+        round_.reveal(0, 2**31 - 1, b"\x12")
+    with pytest.raises(ValueError, match="no card at place 10 "):
+        round_.reveal(0, 8, b"\x12\x13")
+    assert round_ == at("x9/37.21.19.45.58.6T.74.83.92 56.57@0 1 - 0+3/2+1 13.14")
+
+
 # None where an object of the core belongs ------------------------------------------------------
 
 CORE = Path(bigtop.core.__file__).parent
