@@ -4,7 +4,7 @@ By default each compiled module is built once for every level of the x86-64 inst
 set that pays, and `bigtop.core` loads the best that the machine has.
 
 BIGTOP_NATIVE=1   one build, tuned for this machine (never for a wheel that leaves it)
-BIGTOP_CHECKED=1  one build with bounds checks, C asserts and line tracing, for the tests
+BIGTOP_CHECKED=1  one build with C asserts and line tracing, for the tests
 BIGTOP_SANITIZE=1  one build under the address and the undefined-behaviour sanitizer, with C
     asserts, else as it ships (with BIGTOP_NATIVE=1: as tuned for this machine), for the tests
 """
@@ -39,7 +39,9 @@ DIRECTIVES = {
     "embedsignature": True,
     "freethreading_compatible": True,
     "autotestdict": False,
-    "boundscheck": CHECKED,
+    # also of lists and tuples that callers hand in; what is hot goes through C pointers, where it
+    # means nothing
+    "boundscheck": True,
     "wraparound": False,
     "cdivision": not CHECKED,
     "initializedcheck": CHECKED,

@@ -21,9 +21,10 @@ from bigtop.core.bench import (
 from bigtop.core.chain import Story
 from bigtop.core.flat import Flat
 from bigtop.core.ismcts import Ismcts
+from bigtop.core.policy import play_logged, play_rounds
 from bigtop.core.rng import Rng
 from bigtop.core.search import Root
-from bigtop.core.state import FLIP, KEEP, PASS, SHOW, Round, move_code
+from bigtop.core.state import FLIP, KEEP, PASS, SHOW, Round, deal, move_code
 from bigtop.core.train import Learner, Samples
 from bigtop.engines import make_engine
 from bigtop.notation import Position
@@ -80,6 +81,18 @@ def test_no_card_lies_beyond_the_numbers_of_the_machine() -> None:
     with pytest.raises(ValueError, match="no card at place 10 "):
         round_.reveal(0, 8, b"\x12\x13")
     assert round_ == at("x9/37.21.19.45.58.6T.74.83.92 56.57@0 1 - 0+3/2+1 13.14")
+
+
+def test_lists_that_are_too_short_are_not_read_beyond_their_end() -> None:
+    """What lay there in memory was taken for an object."""
+    round_ = at("x9/37.21.19.45.58.6T.74.83.92 56.57@0 1 - 0+3/2+1 13.14")
+    for game in ((1, []), (1, [3]), (1,), ()):
+        with pytest.raises(IndexError):
+            Root(round_, Rng(1), game=game)  # type: ignore[arg-type]
+    with pytest.raises(IndexError):
+        play_rounds(["random", "random"], Rng(1), 1, [1.0])
+    with pytest.raises(IndexError):
+        play_logged(deal(2, Rng(1)), ["random", "random"], [1, 2], [1.0])
 
 
 # None where an object of the core belongs ------------------------------------------------------
