@@ -49,9 +49,9 @@ def moves(data: bytes) -> None:
 def _round(text: str) -> Round | None:
     words = text.split()
     if len(words) <= 2:
-        players, seed = (*words, "", "")[:2]
-        forced = players == "2f"
-        return opening(int(players) if players in "2345" and players else 2, _number(seed), forced)
+        table, seed = (*words, "", "")[:2]
+        players = int(table) if table in ("3", "4", "5") else 2
+        return opening(players, _number(seed), table == "2f")
     try:
         found = Position.parse(text).round
         full = Belief(found).sample(Rng(1))
