@@ -4,7 +4,9 @@ By default each compiled module is built once for every level of the x86-64 inst
 set that pays, and `bigtop.core` loads the best that the machine has.
 
 BIGTOP_NATIVE=1   one build, tuned for this machine (never for a wheel that leaves it)
-BIGTOP_CHECKED=1  one build with bounds checks, C asserts and line tracing, for the tests
+BIGTOP_CHECKED=1  one build with C asserts and line tracing, for the tests
+BIGTOP_SANITIZE=1  one build under the address and the undefined-behaviour sanitizer, with C
+    asserts, else as it ships (with BIGTOP_NATIVE=1: as tuned for this machine), for the tests
 """
 
 import os
@@ -21,7 +23,8 @@ CORE = ROOT / "cython_core"
 CACHE = Path("build") / "cython"
 NATIVE = os.environ.get("BIGTOP_NATIVE") == "1"
 CHECKED = os.environ.get("BIGTOP_CHECKED") == "1"
-FLAVOUR = "checked" if CHECKED else "native" if NATIVE else ""
+SANITIZE = os.environ.get("BIGTOP_SANITIZE") == "1"
+FLAVOUR = "sanitized" if SANITIZE else "checked" if CHECKED else "native" if NATIVE else ""
 
 # folder under bigtop/core -> flags; "" is the build that runs everywhere
 LEVELS = {"": []}
@@ -29,12 +32,16 @@ if not FLAVOUR and platform.machine().lower() in ("x86_64", "amd64") and os.name
     LEVELS |= {"v3": ["-march=x86-64-v3"], "v4": ["-march=x86-64-v4"]}
 PLAIN = ("cpu", "rng", "search")  # asked before a level can be chosen, or not hot
 
+SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]  # of gcc and clang
+
 DIRECTIVES = {
     "language_level": 3,
     "embedsignature": True,
     "freethreading_compatible": True,
     "autotestdict": False,
-    "boundscheck": CHECKED,
+    # also of lists and tuples that callers hand in; what is hot goes through C pointers, where it
+    # means nothing
+    "boundscheck": True,
     "wraparound": False,
     "cdivision": not CHECKED,
     "initializedcheck": CHECKED,
@@ -119,13 +126,18 @@ class BuildExt(build_ext):
         ext.extra_compile_args = ["/O2"] if msvc else ["-O3", "-ffp-contract=off", *LEVELS[level]]
         if NATIVE and not msvc:
             ext.extra_compile_args.append("-march=native")
-        if not (CHECKED or msvc):
+        if not (CHECKED or SANITIZE or msvc):
             ext.extra_compile_args.append("-g0")  # Python's own flags ask for -g: a third slower
         if CHECKED:
-            ext.define_macros += [("CYTHON_TRACE_NOGIL", "1"), ("BIGTOP_CHECKED", "1")]
+            ext.define_macros.append(("CYTHON_TRACE_NOGIL", "1"))
+        if CHECKED or SANITIZE:
+            ext.define_macros.append(("BIGTOP_CHECKED", "1"))
             if not msvc:
                 # Python's own flags define NDEBUG, which would mute C asserts
                 ext.extra_compile_args += ["-UNDEBUG", "-O1"]
+        if SANITIZE:
+            ext.extra_compile_args += [*SANITIZERS, "-fno-omit-frame-pointer"]
+            ext.extra_link_args = SANITIZERS
 
 
 setup(

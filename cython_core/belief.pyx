@@ -12,7 +12,7 @@ cdef class Belief:
         ValueError: fewer cards are unseen than hidden.
     """
 
-    def __init__(self, Round round_):
+    def __init__(self, Round round_ not None):
         know(&self.knowledge, &round_.state, &round_.seen)
         if self.knowledge.hidden > self.knowledge.unseen_count:
             raise ValueError(f"expected an unseen card for each of {self.knowledge.hidden} hidden "
@@ -28,7 +28,7 @@ cdef class Belief:
         """The cards that lie in hidden places or out of play, low number active, ascending."""
         return self.knowledge.unseen[:self.knowledge.unseen_count]
 
-    def sample(self, Rng rng) -> Round:
+    def sample(self, Rng rng not None) -> Round:
         """A full round drawn uniformly among those that agree with what is known.
 
         Args:
@@ -39,7 +39,7 @@ cdef class Belief:
         full.seen = self.knowledge.seen
         return full
 
-    def sample_many(self, Rng rng, Py_ssize_t count) -> int:
+    def sample_many(self, Rng rng not None, Py_ssize_t count) -> int:
         """Draw so many rounds and forget them, for measuring; return the last one's checksum."""
         cdef State s
         cdef int seat, total = 0

@@ -18,6 +18,13 @@ cdef enum:
     LONGEST_SET = 10
 
 
+cdef must_be(item, kind):
+    """The item, of this class: a cast `<Class?>` would let None through."""
+    if not isinstance(item, kind):
+        raise TypeError(f"expected a {kind.__name__}, got {type(item).__name__}")
+    return item
+
+
 cdef State* _states(list rounds) except NULL:
     """Copies of the states of rounds that wait for a move of a known hand; to be freed."""
     cdef Round round_
@@ -25,7 +32,7 @@ cdef State* _states(list rounds) except NULL:
     if not rounds:
         raise ValueError("expected at least one round")
     for item in rounds:
-        round_ = <Round?>item
+        round_ = must_be(item, Round)
         if round_.state.end or round_.state.start != NOBODY:
             raise ValueError("expected rounds after the flip phase that are not over")
         round_._open_turn()
@@ -103,7 +110,7 @@ def list_repeatedly(list rounds, int repeat) -> tuple:
     return total, checksum
 
 
-def random_moves_repeatedly(list rounds, Rng rng, int repeat) -> tuple:
+def random_moves_repeatedly(list rounds, Rng rng not None, int repeat) -> tuple:
     """Draw a move of every round, uniformly, one per outcome.
 
     Args:
@@ -129,7 +136,7 @@ def random_moves_repeatedly(list rounds, Rng rng, int repeat) -> tuple:
     return drawn, checksum
 
 
-def sample_repeatedly(list beliefs, Rng rng, int repeat) -> tuple:
+def sample_repeatedly(list beliefs, Rng rng not None, int repeat) -> tuple:
     """Draw a full round from every belief.
 
     Args:
@@ -154,7 +161,7 @@ def sample_repeatedly(list beliefs, Rng rng, int repeat) -> tuple:
         if not beliefs:
             raise ValueError("expected at least one belief")
         for k in range(n):
-            known[k] = (<Belief?>beliefs[k]).knowledge
+            known[k] = (<Belief>must_be(beliefs[k], Belief)).knowledge
         with nogil:
             for _ in range(repeat):
                 for k in range(n):

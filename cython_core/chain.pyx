@@ -126,7 +126,7 @@ cdef class Story:
         for seat in range(5):
             free(self.decisions[seat])
 
-    def __init__(self, Round first, plies, Round now, Network network):
+    def __init__(self, Round first not None, plies, Round now not None, Network network not None):
         cdef State s = first.state
         cdef Seen seen = first.seen
         cdef int tags[5][64]

@@ -30,5 +30,5 @@ def level() -> int:
 
 
 def flavour() -> str:
-    """"native" or "checked" when the core was built once in that manner, else ""."""
+    """"native", "checked" or "sanitized" when the core was built once in that manner, else ""."""
     return BIGTOP_FLAVOUR.decode("ascii")

@@ -314,7 +314,7 @@ cdef class Network:
         return Network, (self.players, self.weights)
 
 
-def inputs_after(Round round_, uint32_t move) -> list:
+def inputs_after(Round round_ not None, uint32_t move) -> list:
     """The inputs that are on after a move of the acting seat, as that seat sees it.
 
     Args:
@@ -348,7 +348,7 @@ cdef int _ready(Round round_) except -1:
     return round_._open_turn()
 
 
-def rated_moves(Round round_, Network network) -> list:
+def rated_moves(Round round_ not None, Network network not None) -> list:
     """The moves that the learned player looks at, with their values.
 
     Args:

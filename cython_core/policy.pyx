@@ -42,7 +42,7 @@ cdef uint32_t* _scratch() except NULL:
     return memory
 
 
-def choose(Round round_, policy, Rng rng, double scout_cost=1.0) -> int:
+def choose(Round round_ not None, policy, Rng rng not None, double scout_cost=1.0) -> int:
     """The move that a player makes for the acting seat.
 
     Args:
@@ -70,7 +70,7 @@ def choose(Round round_, policy, Rng rng, double scout_cost=1.0) -> int:
         free(scratch)
 
 
-def planner_values(Round round_, double scout_cost=1.0) -> list:
+def planner_values(Round round_ not None, double scout_cost=1.0) -> list:
     """The planner's value of every move of the acting seat, one per outcome.
 
     Args:
@@ -107,7 +107,7 @@ def planner_h(bytes hand) -> float:
     return hand_h(<const uint8_t*>row, len(hand)) / 2.0
 
 
-def play_rounds(policies, Rng rng, Py_ssize_t rounds, scout_costs=None) -> dict:
+def play_rounds(policies, Rng rng not None, Py_ssize_t rounds, scout_costs=None) -> dict:
     """Play rounds from fresh deals, one policy a seat.
 
     Each round has a random stream of its own, split from `rng` by its number.
@@ -158,7 +158,7 @@ def play_rounds(policies, Rng rng, Py_ssize_t rounds, scout_costs=None) -> dict:
             "points": [points[seat] for seat in range(players)]}
 
 
-def contest(a, b, int players, Rng rng, Py_ssize_t first, Py_ssize_t last) -> list:
+def contest(a, b, int players, Rng rng not None, Py_ssize_t first, Py_ssize_t last) -> list:
     """One player against a table of others: boards from fresh deals, each played once for
     every seat that A can take.
 
@@ -240,7 +240,7 @@ cdef int _seat_policies(Round round_, policies, scout_costs, Policy* out) except
     return 0
 
 
-def play_logged(Round round_, policies, seeds, scout_costs=None) -> list:
+def play_logged(Round round_ not None, policies, seeds, scout_costs=None) -> list:
     """Play a full round to its end in place and return every decision.
 
     A player's decision number k of the round (counted over all seats, from 0) draws from

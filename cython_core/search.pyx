@@ -91,7 +91,7 @@ cdef class Root:
         self.values = NULL
         self.sums = NULL
 
-    def __init__(self, Round round_, Rng rng, double scout_cost=1.0, game=None,
+    def __init__(self, Round round_ not None, Rng rng not None, double scout_cost=1.0, game=None,
                  Network network=None):
         cdef int seat
         if round_.state.end:
@@ -131,7 +131,7 @@ cdef class Root:
             if seat != self.seat:
                 policies[seat] = self.family[drawn.model[seat]]
 
-    def _rank_moves(self, Round round_, double scout_cost):
+    def _rank_moves(self, Round round_ not None, double scout_cost):
         """List the moves, best first."""
         cdef const State* s = &round_.state
         cdef Shape shape
@@ -182,6 +182,8 @@ cdef class Root:
     cdef int _check_worlds(self, Worlds worlds) except -1:
         """Whether these can be played out in."""
         if worlds is not None:
+            if worlds.count == 0:
+                raise ValueError("expected at least one world")
             if worlds.worlds[0].state.players != self.knowledge.known.players:
                 raise ValueError("expected worlds of this round")
             if self.network is None and worlds.learned:

@@ -453,8 +453,8 @@ cdef class Round:
         cdef int i, n = len(cards)
         self._seat(seat)
         _load_row(row, ROW_BYTES, cards, "cards to reveal", DECK_MAX)
-        if first < 0 or first + n > self.state.size[seat]:
-            raise ValueError(f"no card at place {first + n if first >= 0 else first + 1} "
+        if not 0 <= first <= self.state.size[seat] - n:  # first + n might be more than an int
+            raise ValueError(f"no card at place {<long long>first + (n if first >= 0 else 1)} "
                              f"(seat {seat} has {self.state.size[seat]} cards)")
         for i in range(n):
             if self.state.row[seat][first + i] not in (0, row[i]):
@@ -500,7 +500,7 @@ cdef class Round:
         other.seen = self.seen
         return other
 
-    def random_move(self, Rng rng) -> int:
+    def random_move(self, Rng rng not None) -> int:
         """A move drawn uniformly, one per outcome.
 
         Raises:
@@ -617,7 +617,7 @@ cdef uint64_t count_paths(const State* s, int depth, uint32_t* lists) noexcept n
     return total
 
 
-def deal(int players, Rng rng, bytes cards=None) -> Round:
+def deal(int players, Rng rng not None, bytes cards=None) -> Round:
     """A fresh deal, in the flip phase: seat 0 is the first to choose.
 
     The holder of 1/2 will start; with two players, when nobody holds it, seat 0.

@@ -135,7 +135,7 @@ cdef class Samples:
         return [([self.inputs[i] for i in range(self.first[k], self.first[k + 1])],
                  self.targets[k] * <double>UNIT) for k in range(self.count)]
 
-    def extend(self, Samples more) -> None:
+    def extend(self, Samples more not None) -> None:
         """Append the samples of another."""
         cdef int64_t k
         if not self.reserve(more.used, more.count):
@@ -264,8 +264,9 @@ cdef bint play_one(const Company* c, int players, const uint8_t* deck, int cards
     return True
 
 
-def play_samples(Network learner, guests, Rng rng, Py_ssize_t first, Py_ssize_t last, *,
-                 double alone, double single, double explore, double trace) -> Samples:
+def play_samples(Network learner not None, guests, Rng rng not None, Py_ssize_t first,
+                 Py_ssize_t last, *, double alone, double single, double explore,
+                 double trace) -> Samples:
     """Play rounds and return what they teach; may run on several threads at a time.
 
     Each round has a random stream of its own, split from `rng` by its number.
@@ -354,7 +355,7 @@ cdef class Learner:
         for k in range(5):
             self.memory[k] = NULL
 
-    def __init__(self, int players, Rng rng):
+    def __init__(self, int players, Rng rng not None):
         cdef int k
         cdef float* w
         if not 2 <= players <= 5:
@@ -389,7 +390,8 @@ cdef class Learner:
         quantise(<Net*>to, <Weights*>self.memory[1])
         return Network(self.players, bytes(raw))
 
-    def learn(self, Samples samples, Rng rng, *, int batch, double rate, double keep_mean) -> float:
+    def learn(self, Samples samples not None, Rng rng not None, *, int batch, double rate,
+              double keep_mean) -> float:
         """One pass over samples in random order.
 
         Args:
@@ -443,8 +445,10 @@ cdef class Learner:
             ValueError: it is of another shape.
         """
         cdef int k
+        cdef bytes part
         if len(dumped) != 5 or any(len(part) != WEIGHTS * sizeof(float) for part in dumped[1:]):
             raise ValueError("expected the state of a learner of this shape")
         self.steps = dumped[0]
         for k in range(4):
-            memcpy(self.memory[k], <const uint8_t*><bytes>dumped[k + 1], WEIGHTS * sizeof(float))
+            part = dumped[k + 1]
+            memcpy(self.memory[k], <const uint8_t*>part, WEIGHTS * sizeof(float))

@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
-TESTS = str(Path(__file__).resolve().parent)
-if TESTS not in sys.path:
-    sys.path.insert(0, TESTS)
+TESTS = Path(__file__).resolve().parent
+for folder in (str(TESTS), str(TESTS / "fuzz")):
+    if folder not in sys.path:
+        sys.path.insert(0, folder)

@@ -23,8 +23,8 @@ TABLES = [(2, False), (2, True), (3, False), (4, False), (5, False)]
 """Players, and whether it is the edition with a forced pass: every kind of table."""
 TABLE_NAMES = ["two", "two-forced", "three", "four", "five"]
 
-CHECKED = ISA == "checked"
-"""Whether the core is the checked build, which asserts its state at every move."""
+CHECKED = ISA in ("checked", "sanitized")
+"""Whether the core is a slow build, which asserts its state at every move."""
 
 FALSE_ALARM = 1e-6
 """Chance that a test of uniformity refuses a right sampler. The seeds are fixed: a test that passes
@@ -38,7 +38,7 @@ def vectors(name: str) -> list[dict[str, Any]]:
 
 
 def sized(normal: int, checked: int) -> int:
-    """A size of a test: the checked build searches some thirty times more slowly."""
+    """A size of a test: those builds search some thirty times more slowly."""
     return checked if CHECKED else normal
 
 

@@ -5,14 +5,11 @@ On a checked build the core asserts its own state after each of these moves, too
 
 from __future__ import annotations
 
-import pickle
 import random
-import re
 from collections import Counter
 
-import pytest
 import twin
-from helpers import cards, differences, low, natural_move, opening, plain, row, show, tokens, turned
+from helpers import cards, differences, low, natural_move, opening, plain, row, show, tokens
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -23,98 +20,18 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from oracles import Table, assert_follows, assert_holds
 
 from bigtop.core.belief import Belief
 from bigtop.core.rng import Rng
 from bigtop.core.state import (
-    PASS,
     SCOUT,
     SCOUT_SHOW,
-    SHOW,
     Round,
-    cards_in_play,
-    deck,
     hand_size,
     move_parts,
-    strength,
 )
 from bigtop.notation import format_move
-
-
-def every_card(round_: Round) -> list[int]:
-    """The cards in hands, on the table and captured, lower number first, in order."""
-    hands = [round_.hand(seat) for seat in range(round_.players)]
-    return sorted(map(low, b"".join([*hands, round_.active, round_.out])))
-
-
-def assert_holds(round_: Round) -> None:
-    """What must be true of a round at any moment after the flip phase or in it."""
-    seats = range(round_.players)
-    held = [len(round_.hand(seat)) for seat in seats]
-    cards_ = every_card(round_)
-    assert len(set(cards_)) == len(cards_) == cards_in_play(round_.players)
-    assert set(cards_) <= set(deck(round_.players))
-    assert len(round_.out) == sum(round_.captured)
-    assert sum(held) + len(round_.active) + sum(round_.captured) == cards_in_play(round_.players)
-    assert 0 <= round_.turn < round_.players
-    if round_.active:
-        assert strength(round_.active) > 0
-        assert round_.owner >= 0
-    if not round_.end:
-        assert all(held)
-        assert (round_.owner < 0) == (not round_.active)
-        assert round_.owner != round_.turn
-        assert round_.moves() != []
-        assert round_.count() == len(round_.moves())
-    if round_.players == 2:
-        assert round_.tokens == 0
-        assert all(0 <= chips <= 3 for chips in round_.chips)
-    paid = [0 if round_.end == "ii" and seat == round_.owner else held[seat] for seat in seats]
-    assert round_.points() == tuple(
-        round_.captured[seat] + round_.chips[seat] - paid[seat] for seat in seats
-    )
-    for seat in seats:
-        assert round_.scouted(seat) < 1 << held[seat]
-
-
-def assert_follows(before: Round, move: int, after: Round) -> None:
-    """What one move may change."""
-    kind, end, place, side, first, last = move_parts(move)
-    seat, count = before.turn, last - first + 1
-    assert after.made == before.made + 1
-    assert every_card(after) == every_card(before)
-    shown, scouted = kind in (SHOW, SCOUT_SHOW), kind in (SCOUT, SCOUT_SHOW)
-    for other in range(before.players):
-        if other != seat:
-            assert after.hand(other) == before.hand(other)
-            assert after.captured[other] == before.captured[other]
-    grown = len(after.hand(seat)) - len(before.hand(seat))
-    assert grown == scouted - (count if shown else 0)
-    lying = len(before.active) - scouted
-    assert after.captured[seat] == before.captured[seat] + (lying if shown else 0)
-    assert sum(after.chips) - sum(before.chips) == scouted * (1 if before.players > 2 else -1)
-    assert before.tokens & ~after.tokens == (1 << seat if kind == SCOUT_SHOW else 0)
-    assert not after.tokens & ~before.tokens
-    if shown:
-        hand = before.hand(seat)
-        rest = before.active
-        if scouted:
-            card = rest[-1] if end else rest[0]
-            hand = hand[:place] + bytes([turned(card) if side else card]) + hand[place:]
-            rest = rest[:-1] if end else rest[1:]
-        assert after.active == hand[first : last + 1]
-        assert after.hand(seat) == hand[:first] + hand[last + 1 :]
-        assert strength(after.active) > strength(rest)
-        assert after.owner == seat
-        assert (after.end == "i") == (not after.hand(seat))
-    elif scouted:
-        assert len(after.active) == lying
-    else:
-        assert kind == PASS
-        assert (after.end, after.owner) == ("ii", before.owner)
-    if not after.end:
-        stays = before.players == 2 and kind == SCOUT
-        assert after.turn == (seat if stays else (seat + 1) % before.players)
 
 
 class Play(RuleBasedStateMachine):
@@ -122,85 +39,50 @@ class Play(RuleBasedStateMachine):
 
     @initialize(players=st.integers(2, 5), forced=st.booleans(), seed=st.integers(0, 2**64 - 1))
     def deal(self, players: int, forced: bool, seed: int) -> None:
-        self.round = opening(players, seed, forced and players == 2)
-        self.twin = plain(self.round)
-        self.rng = Rng(seed)
+        self.table = Table(opening(players, seed, forced and players == 2), seed)
         self.pick = random.Random(seed)
 
-    def step(self, move: int) -> None:
-        before = self.round.copy()
-        self.round.play(move)
-        if before.start < 0:
-            assert_follows(before, move, self.round)
-        else:
-            assert self.round.made == 0
-        self.twin = self.twin.play(format_move(move))
-        assert differences(self.round, self.twin) == []
-
-    @precondition(lambda self: not self.round.end)
+    @precondition(lambda self: not self.table.round.end)
     @rule(number=st.integers(0, 10_000))
     def play_any(self, number: int) -> None:
-        moves = self.round.moves()
-        self.step(moves[number % len(moves)])
+        moves = self.table.round.moves()
+        self.table.play(moves[number % len(moves)])
 
-    @precondition(lambda self: not self.round.end)
+    @precondition(lambda self: not self.table.round.end)
     @rule()
     def play_of_any_kind(self) -> None:
-        self.step(natural_move(self.round, self.pick))
+        self.table.play(natural_move(self.table.round, self.pick))
 
-    @precondition(lambda self: not self.round.end)
+    @precondition(lambda self: not self.table.round.end)
     @rule()
     def play_at_random(self) -> None:
-        move = self.round.random_move(self.rng)
-        assert move in self.round.moves()
-        self.step(move)
+        self.table.play_at_random()
 
-    @precondition(lambda self: not self.round.end)
+    @precondition(lambda self: not self.table.round.end)
     @rule(number=st.integers(0, 10_000))
     def play_another_token_with_the_same_outcome(self, number: int) -> None:
-        every = self.round.all_moves()
-        move = every[number % len(every)]
-        other = self.round.copy()
-        other.play(self.round.canonical(move))
-        self.step(move)
-        assert other == self.round
+        self.table.play_another_with_the_same_outcome(number)
 
     @rule(move=st.integers(0, (6 << 20) - 1))
     def try_what_may_be_illegal(self, move: int) -> None:
-        before = self.round.copy()
-        refusal = self.round.refusal(move)
-        if refusal:
-            with pytest.raises(ValueError, match=f"^{re.escape(refusal)}$"):
-                self.round.play(move)
-        assert self.round == before
+        self.table.try_code(move)
 
     @rule()
     def go_on_with_a_copy(self) -> None:
-        copy = pickle.loads(pickle.dumps(self.round))
-        assert copy == self.round.copy() == self.round
-        self.round = copy
+        self.table.go_on_with_a_copy()
 
     @rule(number=st.integers(0, 4))
     def ask_what_a_seat_knows(self, number: int) -> None:
-        seat = number % self.round.players
-        view = self.round.view(seat)
-        sample = Belief(view).sample(self.rng)
-        assert_holds(sample)
-        assert sample.hand(seat) == self.round.hand(seat)
-        if sample.turn == seat:
-            assert sample.moves() == self.round.moves()
+        self.table.look(number % self.table.round.players)
 
-    @precondition(lambda self: not self.round.end)
+    @precondition(lambda self: not self.table.round.end)
     @rule()
     def go_on_in_a_world_that_the_seat_imagines(self) -> None:
-        self.round = Belief(self.round.view(self.round.turn)).sample(self.rng)
-        self.twin = plain(self.round)
+        self.table.imagine()
 
     @invariant()
     def all_holds(self) -> None:
-        assert_holds(self.round)
-        if self.round.end:
-            assert self.round.moves() == self.round.all_moves() == []
+        self.table.assert_holds()
 
 
 def test_rounds_keep_what_must_hold() -> None:

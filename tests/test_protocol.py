@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ from bigtop.cli.main import bigtop as command
 from bigtop.compliance import SITUATIONS, Step, check_program
 from bigtop.core.rng import Rng
 from bigtop.core.state import deal
-from bigtop.engines import make_engine
+from bigtop.engines import Engine, make_engine
 from bigtop.notation import Position
 from bigtop.players import Clock, Limits, Program, make_player
 from bigtop.protocol import OptionLine, go_line, parse_info, parse_option
@@ -351,6 +352,18 @@ def test_too_little_memory_is_an_error() -> None:
     ismcts.say(*lines, f"position {TWO}", "go sims 5 seed 1")
     assert "at least 1 MB" in ismcts.until("error")[-1]
     ismcts.program.close("quit")
+
+
+def test_more_memory_than_there_is_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process ended by it, although the value is one that was offered."""
+
+    def search(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(Engine, "answer", search)
+    brain = protocol.EngineBrain(make_engine("ismcts"), memory=1 << 20)
+    with pytest.raises(protocol.Refusal, match="no room for a search in 1048576 MB"):
+        brain.answer(Position.parse(TWO), Clock(), 1, threading.Event(), print)
 
 
 def test_it_is_ready_while_it_searches_and_stops(ismcts: Talk) -> None:

@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
+from pathlib import Path
+from typing import Any
+
 import pytest
 from helpers import TABLE_NAMES, TABLES, at, played
 
+import bigtop.core
 from bigtop.core.belief import Belief
+from bigtop.core.bench import (
+    compare_repeatedly,
+    list_repeatedly,
+    random_moves_repeatedly,
+    sample_repeatedly,
+)
+from bigtop.core.chain import Story
+from bigtop.core.flat import Flat
+from bigtop.core.ismcts import Ismcts
+from bigtop.core.policy import play_logged, play_rounds
 from bigtop.core.rng import Rng
-from bigtop.core.state import FLIP, KEEP, PASS, SHOW, Round, move_code
+from bigtop.core.search import Root
+from bigtop.core.state import FLIP, KEEP, PASS, SHOW, Round, deal, move_code
+from bigtop.core.train import Learner, Samples
 from bigtop.engines import make_engine
 from bigtop.notation import Position
+from bigtop.weights import shipped
 
 
 @pytest.mark.parametrize("table", TABLES, ids=TABLE_NAMES)
@@ -52,3 +71,109 @@ def test_a_sample_looks_to_the_seat_as_the_round_did(table: tuple[int, bool]) ->
         for seat in range(round_.players):
             view = round_.view(seat)
             assert Belief(view).sample(Rng(1)).view(seat) == view
+
+
+def test_no_card_lies_beyond_the_numbers_of_the_machine() -> None:
+    """The sum of both was below 0, and memory far outside was written."""
+    round_ = at("x9/37.21.19.45.58.6T.74.83.92 56.57@0 1 - 0+3/2+1 13.14")
+    with pytest.raises(ValueError, match="no card at place 2147483648"):
+        round_.reveal(0, 2**31 - 1, b"\x12")
+    with pytest.raises(ValueError, match="no card at place 10 "):
+        round_.reveal(0, 8, b"\x12\x13")
+    assert round_ == at("x9/37.21.19.45.58.6T.74.83.92 56.57@0 1 - 0+3/2+1 13.14")
+
+
+def test_lists_that_are_too_short_are_not_read_beyond_their_end() -> None:
+    """What lay there in memory was taken for an object."""
+    round_ = at("x9/37.21.19.45.58.6T.74.83.92 56.57@0 1 - 0+3/2+1 13.14")
+    for game in ((1, []), (1, [3]), (1,), ()):
+        with pytest.raises(IndexError):
+            Root(round_, Rng(1), game=game)  # type: ignore[arg-type]
+    with pytest.raises(IndexError):
+        play_rounds(["random", "random"], Rng(1), 1, [1.0])
+    with pytest.raises(IndexError):
+        play_logged(deal(2, Rng(1)), ["random", "random"], [1, 2], [1.0])
+
+
+# None where an object of the core belongs ------------------------------------------------------
+
+CORE = Path(bigtop.core.__file__).parent
+
+
+def stubs() -> list[tuple[str, str, ast.FunctionDef]]:
+    """Every function and method that the stubs of the core tell of: module, class or "", itself."""
+    found = []
+    for stub in sorted(CORE.glob("*.pyi")):
+        for node in ast.parse(stub.read_text("utf-8")).body:
+            inner = node.body if isinstance(node, ast.ClassDef) else [node]
+            owner = node.name if isinstance(node, ast.ClassDef) else ""
+            found += [(stub.stem, owner, f) for f in inner if isinstance(f, ast.FunctionDef)]
+    return found
+
+
+def objects() -> dict[str, Any]:
+    """One object of each class of the core, and a value of each plain type."""
+    position = Position.parse("x9/37.21.19.45.58.6T.74.83.92 56.57@0 1 - 0+3/2+1 13.14")
+    round_, rng = position.round, Rng(1)
+    network = shipped(2)
+    story = Story(round_, [], round_, network)
+    return {
+        "Round": round_, "Rng": rng, "Network": network, "Belief": Belief(round_),
+        "Story": story, "Worlds": story.draw(rng, 2, 4, [1.0], 1), "Samples": Samples(),
+        "Learner": Learner(2, rng), "Root": Root(round_, rng), "Flat": Flat(round_, rng),
+        "Ismcts": Ismcts(round_, rng), "int": 2, "float": 1.0, "bool": False, "bytes": b"",
+    }  # fmt: skip
+
+
+def takes_an_object() -> list[tuple[str, str, str, str]]:
+    """Module, class, function and argument, for each that must be an object of the core."""
+    classes = {owner for _, owner, _ in stubs() if owner}
+    return [
+        (module, owner, function.name, argument.arg)
+        for module, owner, function in stubs()
+        for argument in function.args.args + function.args.kwonlyargs
+        if argument.annotation is not None and ast.unparse(argument.annotation) in classes
+    ]
+
+
+@pytest.mark.parametrize(("module", "owner", "name", "argument"), takes_an_object())
+def test_none_is_no_object_of_the_core(module: str, owner: str, name: str, argument: str) -> None:
+    """It was taken for one, and the process died of it."""
+    (function,) = (f for m, o, f in stubs() if (m, o, f.name) == (module, owner, name))
+    have = objects()
+    given = {
+        a.arg: have.get(ast.unparse(a.annotation), [])
+        for a in function.args.args + function.args.kwonlyargs
+        if a.annotation is not None and "None" not in ast.unparse(a.annotation)
+    }
+    core = importlib.import_module(f"bigtop.core.{module}")
+    if name == "__init__":
+        call = getattr(core, owner)
+    else:
+        call = getattr(have[owner] if owner else core, name)
+    with pytest.raises(TypeError, match=rf"^Argument '{argument}' .*\bNone"):
+        call(**given | {argument: None})
+
+
+def test_every_object_of_the_core_is_asked_for() -> None:
+    assert len(takes_an_object()) > 25
+
+
+def test_lists_of_the_bench_hold_no_none() -> None:
+    """A cast to a class of the core lets None through."""
+    for function in (compare_repeatedly, list_repeatedly):
+        with pytest.raises(TypeError, match="expected a Round, got NoneType"):
+            function([None], 1)  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="expected a Round, got NoneType"):
+        random_moves_repeatedly([None], Rng(1), 1)  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="expected a Belief, got NoneType"):
+        sample_repeatedly([None], Rng(1), 1)  # type: ignore[list-item]
+
+
+def test_a_learner_loads_nothing_but_bytes() -> None:
+    """The memory of any object of the right length was copied."""
+    learner = Learner(2, Rng(1))
+    steps, *memories = learner.dump()
+    wrong = ["x" * len(memory) for memory in memories if isinstance(memory, bytes)]
+    with pytest.raises(TypeError, match="bytes"):
+        learner.load([steps, *wrong])  # type: ignore[list-item]

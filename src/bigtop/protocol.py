@@ -530,6 +530,8 @@ class EngineBrain:
             found = engine.answer(position, seed, self.threads, self.memory, stop, known)
         except ValueError as refused:  # over, hidden, or too little memory
             raise Refusal(str(refused)) from refused
+        except MemoryError as lacking:  # the host may set more than the machine has
+            raise Refusal(f"no room for a search in {self.memory} MB of memory") from lacking
         self._others.learn(found)
         if found.sims:
             say(f"info sims {found.sims} worlds {found.worlds} seconds {found.seconds:.6f}")
