@@ -807,8 +807,8 @@ def test_without_belief_the_others_moves_do_not_matter() -> None:
 
 def test_hands_drawn_together_widen_the_errors() -> None:
     """Standard errors from the spread between groups of worlds, all moves taken together."""
-    position = between(3, 7, "planner", 6)
-    network = shipped(3)
+    position = between(5, 7, "planner", 12)
+    network = shipped(5)
     story = Story(position.first, position.plies, position.round, network)
     arms, sizes = [0, 1, 2], [30, 30, 12, 30]
     whole = Flat(position.round, Rng(1), 1.0, None, network)
@@ -845,7 +845,7 @@ def test_hands_drawn_together_widen_the_errors() -> None:
                 growth = found / own
             assert found == pytest.approx(own * growth)
         assert growth == pytest.approx(math.sqrt(max(1.0, grouped / alone)))
-        assert growth > 1.02, "worlds that were drawn together are alike"
+        assert growth > 1.5, "worlds that were drawn together are alike"
 
 
 # Who sees all cards ---------------------------------------------------------------------------
