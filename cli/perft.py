@@ -31,7 +31,7 @@ below a millisecond (with a checked build, tenths of a second)."""
 
 @click.command(cls=PositionCommand)
 @position_argument
-@click.argument("depth", type=click.IntRange(min=0))
+@click.argument("depth", type=click.IntRange(0, 1000))
 @click.option("--divide", is_flag=True, help="Also the count behind each first move.")
 @json_option
 @color_option

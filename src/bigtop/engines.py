@@ -10,7 +10,7 @@ import math
 import re
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from bigtop.core.policy import choose, planner_values
 from bigtop.core.rng import Rng
 from bigtop.core.state import Round
+from bigtop.interrupts import held
 from bigtop.notation import format_move
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 DEFAULT_SIMS = 10_000
 MEGABYTE = 1 << 20
 CHUNK_SIMS = 256  # simulations between two looks at the clock and at interrupts
+HAND_BYTES = 1 << 10  # what a drawn hand takes while it is drawn, at the most
 TIMED_CHUNK_SIMS = 16  # the same under a time budget: well below a millisecond each
 HALVING_PLAYOUTS = 4  # at least so many of each move in flat's first phase
 
@@ -276,30 +278,42 @@ class _Stop:
 
     def __init__(self, asked: threading.Event) -> None:
         self._asked = asked
-        self._broken = False
+        self.broken = False  # by themselves or by an interrupt: nobody will look at the rest
 
     def set(self) -> None:
-        self._broken = True
+        self.broken = True
 
     def is_set(self) -> bool:
-        return self._broken or self._asked.is_set()
+        return self.broken or self._asked.is_set()
 
 
 def _on_threads(
-    threads: int, work: Sequence[Callable[[_Stop], None]], asked: threading.Event
+    threads: int, work: Iterable[Callable[[_Stop], None]], asked: threading.Event
 ) -> None:
-    """Run every piece of work, on so many threads; an interrupt ends them all soon."""
+    """Run every piece of work, on so many threads, which should be no more than the pieces; an
+    interrupt ends them all soon. Pieces are asked for one by one: there may be millions."""
     stop = _Stop(asked)
-    if threads <= 1 or len(work) == 1:
+    if threads <= 1:
         for piece in work:
             piece(stop)
         return
-    with ThreadPoolExecutor(min(threads, len(work))) as pool:
+    pieces, lock = iter(work), threading.Lock()
+
+    def take() -> None:
         try:
-            for done in [pool.submit(piece, stop) for piece in work]:
-                done.result()
-        finally:
+            while not stop.broken:
+                with lock:
+                    piece = next(pieces, None)
+                if piece is None:
+                    return
+                piece(stop)
+        except BaseException:
             stop.set()
+            raise
+
+    with held(stop.set), ThreadPoolExecutor(threads) as pool:
+        for done in [pool.submit(take) for _ in range(threads)]:
+            done.result()
 
 
 def _flat(search: Search) -> Answer:
@@ -371,9 +385,10 @@ def _bigtop(search: Search) -> Answer:
     for phase in range(phases):
         if sims is not None:
             last = played + max(1, (sims - done) // (phases - phase) // len(arms))
-            groups = hands.groups(played, last)
             _on_threads(
-                search.threads, [hands.played(root, arms, group) for group in groups], search.stop
+                min(search.threads, -(-(last - played) // hands.size)),
+                (hands.played(root, arms, group) for group in hands.groups(played, last)),
+                search.stop,
             )
             played = last
         else:
@@ -433,9 +448,9 @@ class _Hands:
                 position.first, position.plies, search.round, shipped(position.players)
             )
 
-    def groups(self, first: int, last: int) -> list[tuple[int, int]]:
+    def groups(self, first: int, last: int) -> Iterator[tuple[int, int]]:
         """The pieces of a range of hands, cut where its groups would end."""
-        return [(at, min(at + self.size, last)) for at in range(first, last, self.size)]
+        return ((at, min(at + self.size, last)) for at in range(first, last, self.size))
 
     def draw(self, first: int, count: int, prior: tuple[float, ...] | None = None) -> Worlds | None:
         """So many hands from a number on, None where nothing tells more than chance.
@@ -480,7 +495,7 @@ def _play_worlds(search: Search, root: Flat, arms: list[int], first: int, last: 
 
         return run
 
-    _on_threads(search.threads, [share(worker) for worker in range(workers)], search.stop)
+    _on_threads(workers, [share(worker) for worker in range(workers)], search.stop)
 
 
 def _ismcts(search: Search) -> Answer:
@@ -492,16 +507,23 @@ def _ismcts(search: Search) -> Answer:
     trees = int(options["trees"])
     if search.memory < trees * MEGABYTE // 4:
         raise EngineSpecError(f"expected at least 1 MB for 4 trees, there are {trees}")
+    hands = int(options["hands"])
+    memory = search.memory - hands * HAND_BYTES
+    if memory < trees * MEGABYTE // 4:
+        raise EngineSpecError(
+            f"expected at least 1 MB for 4 trees and {MEGABYTE // HAND_BYTES} hands, there are "
+            f"{trees} trees and {hands} hands"
+        )
     root = Ismcts(
         search.round,
         Rng(search.seed),
         scout_cost=float(options["scout"]),
         game=search.game,
         trees=trees,
-        memory=search.memory,
+        memory=memory,
         explore=float(options["explore"]),
         widen=float(options["widen"]),
-        worlds=_weighted(search, int(options["hands"])),
+        worlds=_weighted(search, hands),
     )
 
     def counted(tree: int, sims: int) -> Callable[[_Stop], None]:
@@ -526,7 +548,7 @@ def _ismcts(search: Search) -> Answer:
     if "sims" in options:
         each, more = divmod(int(options["sims"]), trees)
         _on_threads(
-            search.threads,
+            min(search.threads, trees),
             [counted(tree, each + (tree < more)) for tree in range(trees)],
             search.stop,
         )

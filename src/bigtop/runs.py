@@ -23,6 +23,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from bigtop.boards import Run, Seats, play_board, tables
+from bigtop.interrupts import held, waited
 from bigtop.players import LIMITS, PlayerFailure, make_player
 from bigtop.record import format_record
 
@@ -421,9 +422,10 @@ def play_boards(
                 at_a_time = workers if isinstance(workers, int) else workers()
                 while ahead < stop and len(waiting) < AHEAD * at_a_time:
                     count = min(size, stop - ahead)
-                    waiting.append(executor.submit(play_chunk_afar, run, ahead, count))
+                    with held():
+                        waiting.append(executor.submit(play_chunk_afar, run, ahead, count))
                     ahead += count
-                chunk = waiting.popleft().result()
+                chunk = waited(waiting.popleft())
                 breaks = 0
                 first += len(chunk.results)
                 size = _next_size(chunk)
@@ -434,7 +436,8 @@ def play_boards(
             if breaks == MOST_BREAKS:
                 raise
         finally:
-            executor.shutdown(wait=False, cancel_futures=True)
+            with held():
+                executor.shutdown(wait=False, cancel_futures=True)
 
 
 def _next_size(chunk: Chunk) -> int:
