@@ -5,6 +5,7 @@ set that pays, and `bigtop.core` loads the best that the machine has.
 
 BIGTOP_NATIVE=1   one build, tuned for this machine (never for a wheel that leaves it)
 BIGTOP_CHECKED=1  one build with bounds checks, C asserts and line tracing, for the tests
+BIGTOP_COVERAGE=1 the checked build, which counts what is executed (tests/core_coverage.py)
 """
 
 import os
@@ -20,8 +21,10 @@ ROOT = Path(__file__).resolve().parent
 CORE = ROOT / "cython_core"
 CACHE = Path("build") / "cython"
 NATIVE = os.environ.get("BIGTOP_NATIVE") == "1"
-CHECKED = os.environ.get("BIGTOP_CHECKED") == "1"
+COVERAGE = os.environ.get("BIGTOP_COVERAGE") == "1"
+CHECKED = COVERAGE or os.environ.get("BIGTOP_CHECKED") == "1"
 FLAVOUR = "checked" if CHECKED else "native" if NATIVE else ""
+FOLDER = "coverage" if COVERAGE else FLAVOUR
 
 # folder under bigtop/core -> flags; "" is the build that runs everywhere
 LEVELS = {"": []}
@@ -66,7 +69,7 @@ class Build(build):
 
     def initialize_options(self) -> None:
         super().initialize_options()
-        self.build_base = str(Path(self.build_base) / (FLAVOUR or "portable"))
+        self.build_base = str(Path(self.build_base) / (FOLDER or "portable"))
 
 
 class BuildExt(build_ext):
@@ -86,7 +89,7 @@ class BuildExt(build_ext):
         built = cythonize(
             plain,
             include_path=[pxd_root()],
-            build_dir=str(CACHE / (FLAVOUR or "plain")),
+            build_dir=str(CACHE / (FOLDER or "plain")),
             compiler_directives=DIRECTIVES,
             force=self.force,
         )
@@ -105,7 +108,7 @@ class BuildExt(build_ext):
         level = ext.name.split(".")[2] if ext.name.count(".") == 3 else ""
         msvc = self.compiler.compiler_type == "msvc"
         fresh = Path(made.sources[0])
-        source = CACHE / (FLAVOUR or level or "v1") / fresh.name
+        source = CACHE / (FOLDER or level or "v1") / fresh.name
         source.parent.mkdir(parents=True, exist_ok=True)
         # Cython writes all files anew in each build environment of pip; what came out the same
         # keeps its time, and so its object file
@@ -126,6 +129,9 @@ class BuildExt(build_ext):
             if not msvc:
                 # Python's own flags define NDEBUG, which would mute C asserts
                 ext.extra_compile_args += ["-UNDEBUG", "-O1"]
+        if COVERAGE:
+            ext.extra_compile_args += ["--coverage", "-fprofile-update=atomic"]
+            ext.extra_link_args = ["--coverage"]
 
 
 setup(

@@ -90,22 +90,25 @@ cdef class Samples:
     cdef bint reserve(self, int64_t inputs, int64_t samples) noexcept nogil:
         """Make room for so many more; False when there is no memory."""
         cdef void* memory
+        cdef int64_t more
         if self.used + inputs > self.room:
-            self.room = 2 * (self.used + inputs)
-            memory = realloc(self.inputs, self.room * sizeof(uint16_t))
+            more = 2 * (self.used + inputs)
+            memory = realloc(self.inputs, more * sizeof(uint16_t))
             if memory == NULL:
                 return False
             self.inputs = <uint16_t*>memory
+            self.room = more
         if self.count + samples > self.most:
-            self.most = 2 * (self.count + samples)
-            memory = realloc(self.first, (self.most + 1) * sizeof(int64_t))
+            more = 2 * (self.count + samples)
+            memory = realloc(self.first, (more + 1) * sizeof(int64_t))
             if memory == NULL:
                 return False
             self.first = <int64_t*>memory
-            memory = realloc(self.targets, self.most * sizeof(float))
+            memory = realloc(self.targets, more * sizeof(float))
             if memory == NULL:
                 return False
             self.targets = <float*>memory
+            self.most = more
         return True
 
     def append(self, inputs, double target) -> None:

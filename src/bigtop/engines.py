@@ -312,8 +312,11 @@ def _on_threads(
             raise
 
     with held(stop.set), ThreadPoolExecutor(threads) as pool:
-        for done in [pool.submit(take) for _ in range(threads)]:
-            done.result()
+        try:
+            for done in [pool.submit(take) for _ in range(threads)]:
+                done.result()
+        finally:
+            stop.set()  # those that began before one could not be started
 
 
 def _flat(search: Search) -> Answer:
@@ -511,8 +514,8 @@ def _ismcts(search: Search) -> Answer:
     memory = search.memory - hands * HAND_BYTES
     if memory < trees * MEGABYTE // 4:
         raise EngineSpecError(
-            f"expected at least 1 MB for 4 trees and {MEGABYTE // HAND_BYTES} hands, there are "
-            f"{trees} trees and {hands} hands"
+            f"expected at least 1 MB for 4 trees and 1 for {MEGABYTE // HAND_BYTES} hands, "
+            f"there are {trees} trees and {hands} hands"
         )
     root = Ismcts(
         search.round,

@@ -150,8 +150,8 @@ def train(
     written = time.monotonic()
     before = None  # how the training stood, while a lap is taken in
     with ThreadPoolExecutor(max(1, threads)) as pool:
-        coming = _play_lap(training, training.laps, _next_tables(training), pool)
         try:
+            coming = _play_lap(training, training.laps, _next_tables(training), pool)
             while not training.done:
                 began = time.monotonic()
                 lap = _gathered(coming)
