@@ -5,10 +5,11 @@
     python tests/core_coverage.py
 
 That build is the checked one. Cython writes a call of its line tracing in front of every
-statement, in `.pyx` and in inline functions of a `.pxd`, with the GIL or without it. A Python
-tracer at each of them would take the GIL for each line of a playout, and days for the tests; so
-nobody listens to these calls, and the C compiler counts how often each was reached (gcov). A line
-of a `.pxd` is in every module that uses it: it is covered if one of them reached it.
+statement, in `.pyx` and in inline functions of a `.pxd`, with the GIL or without it: these calls
+say which lines there are. A Python tracer behind them would take the GIL for each line of a
+playout, and days for the tests; so they are compiled to nothing, and the C compiler counts how
+often what follows each of them was reached (gcov). A line of a `.pxd` is in every module that
+uses it: it is covered if one of them reached it.
 
 What cannot be seen so: `bits.h` and `network.h`, which are no Cython; parts of a line (a line is
 reached or not, also one with two conditions); functions that no module uses; and processes that
@@ -30,18 +31,26 @@ COUNTS = ROOT / "build" / "coverage"
 CORE = ROOT / "cython_core"
 
 PLACE = re.compile(r'^\s*/\* "([^"]+)":\d+$')
+EXIT = re.compile(r"^\s*/\* function exit code \*/$")
 TRACED = re.compile(r"^\s*__Pyx_TraceLine\((\d+),")
 
 
-def traced_lines(source: Path) -> dict[int, tuple[str, int]]:
-    """The lines of a C file that trace, each with the Cython file and line that it stands for."""
-    found, file = {}, ""
+def statements(source: Path) -> list[tuple[range, str, int]]:
+    """The pieces of a C file that belong to one statement each: their lines, the Cython file and
+    the line there."""
+    starts: list[tuple[int, str, int]] = []  # a line 0 begins what is of no statement
+    file = ""
     for number, text in enumerate(source.read_text().splitlines(), 1):
         if place := PLACE.match(text):
             file = Path(place[1]).name
+            starts.append((number, file, 0))
         elif traced := TRACED.match(text):
-            found[number] = (file, int(traced[1]))
-    return found
+            starts.append((number, file, int(traced[1])))
+        elif EXIT.match(text):
+            starts.append((number, file, 0))
+    ends = [start[0] for start in starts[1:]]
+    pieces = zip(starts, ends, strict=False)
+    return [(range(at, end), name, line) for (at, name, line), end in pieces if line]
 
 
 def reached(notes: Path) -> dict[int, int]:
@@ -73,9 +82,10 @@ def main() -> int:
     for notes in sorted(COUNTS.rglob("*.gcno")):
         counts = reached(notes)
         source = ROOT / "build" / "cython" / "coverage" / f"{notes.stem}.c"
-        for number, (file, line) in traced_lines(source).items():
-            if (CORE / file).exists():
-                covered[file][line] |= counts[number] > 0
+        for piece, file, line in statements(source):
+            first = next((number for number in piece if number in counts), None)
+            if first is not None and (CORE / file).exists():
+                covered[file][line] |= counts[first] > 0
     if not covered:
         print(f"expected a build with BIGTOP_COVERAGE=1 in {COUNTS}", file=sys.stderr)
         return 2
