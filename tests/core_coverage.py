@@ -59,8 +59,10 @@ def reached(notes: Path) -> dict[int, int]:
         ["gcov", "--json-format", "--stdout", str(notes)],
         cwd=ROOT,
         capture_output=True,
-        check=True,
+        check=False,
     )
+    if said.returncode:  # counts of an earlier build, for one
+        sys.exit(f"{said.stderr.decode().strip()}\n(remove build/coverage/**/*.gcda, test again)")
     counts: dict[int, int] = defaultdict(int)
     for file in json.loads(said.stdout)["files"]:
         if Path(file["file"]).stem == notes.stem:

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bigtop.statistics import ANCHOR_RATING, Estimate, Rating
-from bigtop.weights import replace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -295,6 +294,13 @@ def _save(figure: Figure, path: Path) -> None:
     drawn = io.BytesIO()
     figure.savefig(drawn, format=kind, dpi=150, metadata=metadata)
     try:
-        replace(path, drawn.getvalue())
+        with path.open("wb") as out:
+            try:
+                out.write(drawn.getvalue())
+                out.flush()
+            except OSError:
+                if path.is_file():  # and no device, which can be full as well
+                    path.unlink()  # half a picture
+                raise
     except OSError as error:  # a full disk does not say of which file
         raise OSError(error.errno, error.strerror, str(path)) from error
