@@ -7,6 +7,7 @@ BIGTOP_NATIVE=1   one build, tuned for this machine (never for a wheel that leav
 BIGTOP_CHECKED=1  one build with C asserts and line tracing, for the tests
 BIGTOP_SANITIZE=1  one build under the address and the undefined-behaviour sanitizer, with C
     asserts, else as it ships (with BIGTOP_NATIVE=1: as tuned for this machine), for the tests
+BIGTOP_COVERAGE=1 the checked build, which counts what is executed (tests/core_coverage.py)
 """
 
 import os
@@ -22,9 +23,11 @@ ROOT = Path(__file__).resolve().parent
 CORE = ROOT / "cython_core"
 CACHE = Path("build") / "cython"
 NATIVE = os.environ.get("BIGTOP_NATIVE") == "1"
-CHECKED = os.environ.get("BIGTOP_CHECKED") == "1"
+COVERAGE = os.environ.get("BIGTOP_COVERAGE") == "1"
+CHECKED = COVERAGE or os.environ.get("BIGTOP_CHECKED") == "1"
 SANITIZE = os.environ.get("BIGTOP_SANITIZE") == "1"
 FLAVOUR = "sanitized" if SANITIZE else "checked" if CHECKED else "native" if NATIVE else ""
+FOLDER = "coverage" if COVERAGE else FLAVOUR
 
 # folder under bigtop/core -> flags; "" is the build that runs everywhere
 LEVELS = {"": []}
@@ -73,7 +76,7 @@ class Build(build):
 
     def initialize_options(self) -> None:
         super().initialize_options()
-        self.build_base = str(Path(self.build_base) / (FLAVOUR or "portable"))
+        self.build_base = str(Path(self.build_base) / (FOLDER or "portable"))
 
 
 class BuildExt(build_ext):
@@ -93,7 +96,7 @@ class BuildExt(build_ext):
         built = cythonize(
             plain,
             include_path=[pxd_root()],
-            build_dir=str(CACHE / (FLAVOUR or "plain")),
+            build_dir=str(CACHE / (FOLDER or "plain")),
             compiler_directives=DIRECTIVES,
             force=self.force,
         )
@@ -112,7 +115,7 @@ class BuildExt(build_ext):
         level = ext.name.split(".")[2] if ext.name.count(".") == 3 else ""
         msvc = self.compiler.compiler_type == "msvc"
         fresh = Path(made.sources[0])
-        source = CACHE / (FLAVOUR or level or "v1") / fresh.name
+        source = CACHE / (FOLDER or level or "v1") / fresh.name
         source.parent.mkdir(parents=True, exist_ok=True)
         # Cython writes all files anew in each build environment of pip; what came out the same
         # keeps its time, and so its object file
@@ -129,7 +132,8 @@ class BuildExt(build_ext):
         if not (CHECKED or SANITIZE or msvc):
             ext.extra_compile_args.append("-g0")  # Python's own flags ask for -g: a third slower
         if CHECKED:
-            ext.define_macros.append(("CYTHON_TRACE_NOGIL", "1"))
+            # nobody listens when executed lines are counted: asking for each would take the GIL
+            ext.define_macros.append(("CYTHON_TRACE_NOGIL", "0" if COVERAGE else "1"))
         if CHECKED or SANITIZE:
             ext.define_macros.append(("BIGTOP_CHECKED", "1"))
             if not msvc:
@@ -138,6 +142,9 @@ class BuildExt(build_ext):
         if SANITIZE:
             ext.extra_compile_args += [*SANITIZERS, "-fno-omit-frame-pointer"]
             ext.extra_link_args = SANITIZERS
+        if COVERAGE:
+            ext.extra_compile_args.append("--coverage")
+            ext.extra_link_args = ["--coverage"]
 
 
 setup(

@@ -49,6 +49,11 @@ def complain(message: str) -> None:
     click.echo(f"bigtop: {text}", err=True)
 
 
+def out_of_memory(error: Exception) -> bool:
+    """Whether there was no memory, be it for the stack of a thread."""
+    return isinstance(error, MemoryError) or str(error) == "can't start new thread"
+
+
 class PositionCommand(click.Command):
     """A command with a POSITION, which may begin with the `-` of an empty hand (`-/x3 ...`)."""
 

@@ -20,6 +20,7 @@ from bigtop.cli.common import (
     engine_option,
     json_option,
     memory_option,
+    out_of_memory,
     position_argument,
     require_open_hand,
     seed_option,
@@ -111,9 +112,10 @@ def hint(
         try:
             found = chosen.answer(asked, seed, threads=threads, memory=memory)
         except Exception as error:
-            raise Failure(
-                f"engine {chosen.spec} failed: {type(error).__name__}: {error}"
-            ) from error
+            why = f"{type(error).__name__}: {error}"
+            if out_of_memory(error):
+                why = f"out of memory (--memory {memory}, --threads {threads})"
+            raise Failure(f"engine {chosen.spec} failed: {why}") from error
         # The flip phase always shows both of its two choices.
         shown = found.lines[: None if asked.flipping else lines or None]
         if as_json:

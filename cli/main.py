@@ -15,7 +15,13 @@ from typing import Any, NoReturn, cast
 
 import click
 
-from bigtop.cli.common import STATUS_BAD_INPUT, STATUS_FAILED, STATUS_INTERRUPTED, complain
+from bigtop.cli.common import (
+    STATUS_BAD_INPUT,
+    STATUS_FAILED,
+    STATUS_INTERRUPTED,
+    complain,
+    out_of_memory,
+)
 
 TRACEBACK_VARIABLE = "BIGTOP_TRACEBACK"
 """Environment variable: when set, a failure of Bigtop itself shows its Python traceback."""
@@ -80,7 +86,9 @@ def _status(run: Callable[[], object]) -> int:
     except Exception as error:
         if os.environ.get(TRACEBACK_VARIABLE):
             raise
-        if isinstance(error, OSError) and error.strerror:
+        if out_of_memory(error):
+            complain("out of memory")
+        elif isinstance(error, OSError) and error.strerror:
             _drop_output()
             complain(error.strerror + (f": {error.filename}" if error.filename else ""))
         else:

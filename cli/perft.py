@@ -31,7 +31,7 @@ below a millisecond (with a checked build, tenths of a second)."""
 
 @click.command(cls=PositionCommand)
 @position_argument
-@click.argument("depth", type=click.IntRange(min=0))
+@click.argument("depth", type=click.IntRange(0, 1000))
 @click.option("--divide", is_flag=True, help="Also the count behind each first move.")
 @json_option
 @color_option
@@ -89,6 +89,15 @@ def _first_moves(table: Round) -> Iterator[tuple[int, Round]]:
 
 def _paths(table: Round, depth: int) -> int:
     """Count what `Round.perft` counts, in pieces short enough for Ctrl-C to be heard."""
-    if depth < 2 or len(table.moves()) ** depth <= PIECE:
-        return table.perft(depth)
-    return sum(_paths(after, depth - 1) for _, after in _first_moves(table))
+    total = 0
+    levels = [iter([(0, table)])]  # no recursion: a round may have more moves than Python calls
+    while levels:
+        below = next(levels[-1], None)
+        left = depth + 1 - len(levels)
+        if below is None:
+            levels.pop()
+        elif left < 2 or len(below[1].moves()) ** left <= PIECE:
+            total += below[1].perft(left)
+        else:
+            levels.append(_first_moves(below[1]))
+    return total

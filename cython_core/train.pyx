@@ -5,6 +5,7 @@ The target of a position after a move is a Q(lambda) return (Watkins 1989; Sutto
 decision of the same seat with the value of the best move there, and cut where that seat did
 not play its best move.
 """
+from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
@@ -40,6 +41,7 @@ cdef enum:
     UNIT = 8                  # points to one unit of the network's output
     MOST_DECISIONS = 1100     # of a round
     MAX_GUESTS = 16
+    HEARD_EVERY = 1024        # samples learned between two looks for an interrupt
 
 
 # A decision of a learning seat: where its inputs are, and what is needed for its target.
@@ -88,22 +90,25 @@ cdef class Samples:
     cdef bint reserve(self, int64_t inputs, int64_t samples) noexcept nogil:
         """Make room for so many more; False when there is no memory."""
         cdef void* memory
+        cdef int64_t more
         if self.used + inputs > self.room:
-            self.room = 2 * (self.used + inputs)
-            memory = realloc(self.inputs, self.room * sizeof(uint16_t))
+            more = 2 * (self.used + inputs)
+            memory = realloc(self.inputs, more * sizeof(uint16_t))
             if memory == NULL:
                 return False
             self.inputs = <uint16_t*>memory
+            self.room = more
         if self.count + samples > self.most:
-            self.most = 2 * (self.count + samples)
-            memory = realloc(self.first, (self.most + 1) * sizeof(int64_t))
+            more = 2 * (self.count + samples)
+            memory = realloc(self.first, (more + 1) * sizeof(int64_t))
             if memory == NULL:
                 return False
             self.first = <int64_t*>memory
-            memory = realloc(self.targets, self.most * sizeof(float))
+            memory = realloc(self.targets, more * sizeof(float))
             if memory == NULL:
                 return False
             self.targets = <float*>memory
+            self.most = more
         return True
 
     def append(self, inputs, double target) -> None:
@@ -402,6 +407,9 @@ cdef class Learner:
 
         Returns:
             mean squared error before each step, in points squared.
+
+        Raises:
+            KeyboardInterrupt: one came in the main thread; what was learned by then stays.
         """
         cdef int64_t n = samples.count, k, j
         cdef int filled = 0
@@ -410,27 +418,32 @@ cdef class Learner:
         cdef int64_t* order = <int64_t*>malloc((n + 1) * sizeof(int64_t))
         if order == NULL:
             raise MemoryError
-        with nogil:
-            for k in range(n):
-                order[k] = k
-            for k in range(n - 1, 0, -1):
-                j = rng_below(&stream, <uint32_t>(k + 1))
-                order[k], order[j] = order[j], order[k]
-            for k in range(n):
-                j = order[k]
-                error = net_learn(<Weights*>self.memory[0], samples.inputs + samples.first[j],
-                                  <int>(samples.first[j + 1] - samples.first[j]),
-                                  samples.targets[j], <Weights*>self.memory[4])
-                error -= samples.targets[j]
-                loss += error * error
-                filled += 1
-                if filled == batch or k == n - 1:
-                    self.steps += 1
-                    adam(self.memory[0], self.memory[4], self.memory[2], self.memory[3],
-                         self.memory[1], WEIGHTS, filled, <float>rate, <float>keep_mean,
-                         1 - 0.9 ** self.steps, 1 - 0.999 ** self.steps)
-                    filled = 0
-        free(order)
+        try:
+            with nogil:
+                for k in range(n):
+                    order[k] = k
+                for k in range(n - 1, 0, -1):
+                    j = rng_below(&stream, <uint32_t>(k + 1))
+                    order[k], order[j] = order[j], order[k]
+                for k in range(n):
+                    j = order[k]
+                    error = net_learn(<Weights*>self.memory[0], samples.inputs + samples.first[j],
+                                      <int>(samples.first[j + 1] - samples.first[j]),
+                                      samples.targets[j], <Weights*>self.memory[4])
+                    error -= samples.targets[j]
+                    loss += error * error
+                    filled += 1
+                    if filled == batch or k == n - 1:
+                        self.steps += 1
+                        adam(self.memory[0], self.memory[4], self.memory[2], self.memory[3],
+                             self.memory[1], WEIGHTS, filled, <float>rate, <float>keep_mean,
+                             1 - 0.9 ** self.steps, 1 - 0.999 ** self.steps)
+                        filled = 0
+                    if k % HEARD_EVERY == 0:
+                        with gil:
+                            PyErr_CheckSignals()
+        finally:
+            free(order)
         return loss / n * UNIT * UNIT if n else 0.0
 
     def dump(self) -> list:

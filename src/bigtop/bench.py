@@ -36,6 +36,7 @@ from bigtop.core.policy import choose, play_rounds
 from bigtop.core.rng import Rng
 from bigtop.core.state import Round, deal
 from bigtop.engines import ENGINES, Line, make_engine
+from bigtop.interrupts import held
 from bigtop.notation import Game, Position
 
 SIGNATURE = 9555785850171
@@ -178,7 +179,7 @@ def _loops(loop: Callable[[int, Rng], Counts]) -> Callable[[int], Counts]:
 
         if threads == 1:
             return share(0)
-        with ThreadPoolExecutor(threads) as pool:
+        with held(stop.set), ThreadPoolExecutor(threads) as pool:
             try:
                 return _added(list(pool.map(share, range(threads))))
             finally:

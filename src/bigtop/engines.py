@@ -6,12 +6,11 @@ an engine is given is a position as its own seat sees it; it never looks at more
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 from bigtop.core.policy import choose, planner_values
 from bigtop.core.rng import Rng
 from bigtop.core.state import Round
+from bigtop.interrupts import held
 from bigtop.notation import format_move
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 DEFAULT_SIMS = 10_000
 MEGABYTE = 1 << 20
 CHUNK_SIMS = 256  # simulations between two looks at the clock and at interrupts
+HAND_BYTES = 1 << 10  # what a drawn hand takes while it is drawn, at the most
 TIMED_CHUNK_SIMS = 16  # the same under a time budget: well below a millisecond each
 HALVING_PLAYOUTS = 4  # at least so many of each move in flat's first phase
 
@@ -358,30 +359,45 @@ class _Stop:
 
     def __init__(self, asked: threading.Event) -> None:
         self._asked = asked
-        self._broken = False
+        self.broken = False  # by themselves or by an interrupt: nobody will look at the rest
 
     def set(self) -> None:
-        self._broken = True
+        self.broken = True
 
     def is_set(self) -> bool:
-        return self._broken or self._asked.is_set()
+        return self.broken or self._asked.is_set()
 
 
 def _on_threads(
-    threads: int, work: Sequence[Callable[[_Stop], None]], asked: threading.Event
+    threads: int, work: Iterable[Callable[[_Stop], None]], asked: threading.Event
 ) -> None:
-    """Run every piece of work, on so many threads; an interrupt ends them all soon."""
+    """Run every piece of work, on so many threads, which should be no more than the pieces; an
+    interrupt ends them all soon. Pieces are asked for one by one: there may be millions."""
     stop = _Stop(asked)
-    if threads <= 1 or len(work) == 1:
+    if threads <= 1:
         for piece in work:
             piece(stop)
         return
-    with ThreadPoolExecutor(min(threads, len(work))) as pool:
+    pieces, lock = iter(work), threading.Lock()
+
+    def take() -> None:
         try:
-            for done in [pool.submit(piece, stop) for piece in work]:
+            while not stop.broken:
+                with lock:
+                    piece = next(pieces, None)
+                if piece is None:
+                    return
+                piece(stop)
+        except BaseException:
+            stop.set()
+            raise
+
+    with held(stop.set), ThreadPoolExecutor(threads) as pool:
+        try:
+            for done in [pool.submit(take) for _ in range(threads)]:
                 done.result()
         finally:
-            stop.set()
+            stop.set()  # those that began before one could not be started
 
 
 def _flat(search: Search) -> Answer:
@@ -461,9 +477,10 @@ def _bigtop(search: Search) -> Answer:
     for phase in range(phases):
         if sims is not None:
             last = played + max(1, (sims - done) // (phases - phase) // len(arms))
-            groups = hands.groups(played, last)
             _on_threads(
-                search.threads, [hands.played(root, arms, group) for group in groups], search.stop
+                min(search.threads, -(-(last - played) // hands.size)),
+                (hands.played(root, arms, group) for group in hands.groups(played, last)),
+                search.stop,
             )
             played = last
         else:
@@ -562,11 +579,11 @@ class _Hands:
                 position.first, position.plies, search.round, shipped(position.players)
             )
 
-    def groups(self, first: int, last: int) -> list[tuple[int, int]]:
+    def groups(self, first: int, last: int) -> Iterator[tuple[int, int]]:
         """The pieces of a range of hands, as few as there can be and nearly equal."""
         count = -(-(last - first) // self.size)
-        cuts = [first + (last - first) * k // count for k in range(count + 1)]
-        return list(itertools.pairwise(cuts))
+        for k in range(count):
+            yield first + (last - first) * k // count, first + (last - first) * (k + 1) // count
 
     def draw(self, first: int, count: int) -> Worlds | None:
         """So many hands from a number on, None where nothing tells more than chance."""
@@ -632,7 +649,7 @@ def _play_worlds(search: Search, root: Flat, arms: list[int], first: int, last: 
 
         return run
 
-    _on_threads(search.threads, [share(worker) for worker in range(workers)], search.stop)
+    _on_threads(workers, [share(worker) for worker in range(workers)], search.stop)
 
 
 def _ismcts(search: Search) -> Answer:
@@ -644,16 +661,23 @@ def _ismcts(search: Search) -> Answer:
     trees = int(options["trees"])
     if search.memory < trees * MEGABYTE // 4:
         raise EngineSpecError(f"expected at least 1 MB for 4 trees, there are {trees}")
+    hands = int(options["hands"])
+    memory = search.memory - hands * HAND_BYTES
+    if memory < trees * MEGABYTE // 4:
+        raise EngineSpecError(
+            f"expected at least 1 MB for 4 trees and 1 for {MEGABYTE // HAND_BYTES} hands, "
+            f"there are {trees} trees and {hands} hands"
+        )
     root = Ismcts(
         search.round,
         Rng(search.seed),
         scout_cost=float(options["scout"]),
         game=search.game,
         trees=trees,
-        memory=search.memory,
+        memory=memory,
         explore=float(options["explore"]),
         widen=float(options["widen"]),
-        worlds=_weighted(search, int(options["hands"])),
+        worlds=_weighted(search, hands),
     )
 
     def counted(tree: int, sims: int) -> Callable[[_Stop], None]:
@@ -679,7 +703,7 @@ def _ismcts(search: Search) -> Answer:
     if "sims" in options:
         each, more = divmod(int(options["sims"]), trees)
         _on_threads(
-            search.threads,
+            min(search.threads, trees),
             [counted(tree, each + (tree < more)) for tree in range(trees)],
             search.stop,
         )

@@ -6,8 +6,11 @@ window: figures are made and saved without a display.
 
 from __future__ import annotations
 
+import errno
+import io
 import logging
 import math
+import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -49,12 +52,15 @@ def check_picture(path: Path) -> None:
     """Find out before a long run whether its picture can be made at its end.
 
     Raises:
-        PictureError: another kind of file, no folder to put it in, or Matplotlib is not installed.
+        PictureError: another kind of file, no folder to put it in, no right to write there, or
+            Matplotlib is not installed.
     """
     if path.suffix.lower() not in KINDS:
         raise PictureError(f"expected a name that ends in .png or .svg: {str(path)!r}")
     if not path.parent.is_dir():
         raise PictureError(f"there is no folder {str(path.parent)!r}")
+    if not os.access(path.parent, os.W_OK):
+        raise PictureError(f"{os.strerror(errno.EACCES)}: {str(path)!r}")
     if path.is_dir():
         raise PictureError(f"expected a file, this is a folder: {str(path)!r}")
     try:
@@ -285,7 +291,16 @@ def _save(figure: Figure, path: Path) -> None:
     kind = path.suffix.lower().removeprefix(".")
     # the day it was drawn would make each file another one
     metadata: dict[str, Any] = {"Date": None} if kind == "svg" else {}
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=kind, dpi=150, metadata=metadata)
     try:
-        figure.savefig(path, format=kind, dpi=150, metadata=metadata)
+        with path.open("wb") as out:
+            try:
+                out.write(drawn.getvalue())
+                out.flush()
+            except OSError:
+                if path.is_file():  # and no device, which can be full as well
+                    path.unlink()  # half a picture
+                raise
     except OSError as error:  # a full disk does not say of which file
         raise OSError(error.errno, error.strerror, str(path)) from error

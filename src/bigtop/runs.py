@@ -11,6 +11,7 @@ import fcntl
 import json
 import multiprocessing
 import os
+import signal
 import threading
 import time
 from collections import deque
@@ -20,11 +21,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from bigtop.boards import Run, Seats, play_board, tables
+from bigtop.interrupts import held, waited
 from bigtop.players import LIMITS, PlayerFailure, make_player
 from bigtop.record import format_record
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 CHUNK_SECONDS = 0.25
 """How long a worker should be busy with what it is handed at a time."""
@@ -363,11 +368,24 @@ def start_players(run: Run) -> None:
                 raise PlayerRefusedError(f"{spec} does not start: {failure}") from None
 
 
+class _Workers(ProcessPoolExecutor):
+    """Processes that Ctrl-C at a terminal does not reach: who started them ends them."""
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Hand out work; starts a process when all are busy."""
+        # a process inherits what is blocked, from its first step on
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return super().submit(fn, *args, **kwargs)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def local_workers(count: int) -> Callable[[], Executor]:
     """A maker of pools of so many processes, each started afresh."""
 
     def make() -> Executor:
-        return ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
+        return _Workers(count, mp_context=multiprocessing.get_context("spawn"))
 
     return make
 
@@ -421,9 +439,10 @@ def play_boards(
                 at_a_time = workers if isinstance(workers, int) else workers()
                 while ahead < stop and len(waiting) < AHEAD * at_a_time:
                     count = min(size, stop - ahead)
-                    waiting.append(executor.submit(play_chunk_afar, run, ahead, count))
+                    with held():
+                        waiting.append(executor.submit(play_chunk_afar, run, ahead, count))
                     ahead += count
-                chunk = waiting.popleft().result()
+                chunk = waited(waiting.popleft())
                 breaks = 0
                 first += len(chunk.results)
                 size = _next_size(chunk)
@@ -434,7 +453,8 @@ def play_boards(
             if breaks == MOST_BREAKS:
                 raise
         finally:
-            executor.shutdown(wait=False, cancel_futures=True)
+            with held():
+                executor.shutdown(wait=False, cancel_futures=True)
 
 
 def _next_size(chunk: Chunk) -> int:

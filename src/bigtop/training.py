@@ -25,6 +25,7 @@ from bigtop.core.evaluate import INPUTS_VERSION, Network
 from bigtop.core.policy import contest
 from bigtop.core.rng import Rng
 from bigtop.core.train import Learner, Samples, play_samples
+from bigtop.interrupts import held, waited
 from bigtop.statistics import Estimate, estimate
 from bigtop.weights import WeightsError, replace, write_weights
 
@@ -147,8 +148,8 @@ def train(
     written = time.monotonic()
     before = None  # how the training stood, while a lap is taken in
     with ThreadPoolExecutor(max(1, threads)) as pool:
-        coming = _play_lap(training, training.laps, _next_tables(training), pool)
         try:
+            coming = _play_lap(training, training.laps, _next_tables(training), pool)
             while not training.done:
                 began = time.monotonic()
                 lap = _gathered(coming)
@@ -168,12 +169,12 @@ def train(
                     save(training, checkpoint)
                     written = time.monotonic()
         finally:
-            for piece in coming:
-                piece.cancel()
-            # an interrupt comes when the core gives the word back: between learning and counting
-            if before is not None:
-                _stand(training, before)
-            save(training, checkpoint)
+            with held():
+                # an interrupt comes in the midst of learning, or between that and counting
+                if before is not None:
+                    _stand(training, before)
+                save(training, checkpoint)
+                pool.shutdown(cancel_futures=True)
 
 
 NUMBERS = ("laps", "rounds", "samples", "seconds", "explore", "guests")
@@ -197,7 +198,7 @@ def _stand(training: Training, before: tuple[list[int | bytes], dict[str, object
 def wait_for(pieces: list[Future[Samples]]) -> None:
     """Wait until all pieces are played."""
     for piece in pieces:
-        piece.result()
+        waited(piece)
 
 
 Tables = tuple[Network, float, int]
@@ -241,13 +242,14 @@ def _play_lap(
             trace=plan.trace,
         )
 
-    return [pool.submit(piece, start) for start in range(first, first + plan.lap, PIECE)]
+    with held():
+        return [pool.submit(piece, start) for start in range(first, first + plan.lap, PIECE)]
 
 
 def _gathered(pieces: list[Future[Samples]]) -> Samples:
     whole = Samples()
     for piece in pieces:
-        whole.extend(piece.result())
+        whole.extend(waited(piece))
     return whole
 
 
@@ -317,7 +319,11 @@ def strength(network: Network, boards: int, seed: int) -> tuple[Estimate, Estima
     Returns:
         margin, points, share of wins, by board.
     """
-    played = contest((network, 1.0), ("planner", 1.0), network.players, Rng(seed), 0, boards)
+    played = []
+    for first in range(0, boards, PIECE):  # an interrupt waits for a piece
+        last = min(first + PIECE, boards)
+        learned, planner = (network, 1.0), ("planner", 1.0)
+        played += contest(learned, planner, network.players, Rng(seed), first, last)
     margins, points, wins = zip(*played, strict=True)
     return estimate(margins), estimate(points), estimate(wins)
 
