@@ -62,6 +62,7 @@ cdef class Worlds:
 cdef enum:
     KNOWN = 1000
     TRIES = 64
+    FAR = 12        # e^-12 is far less likely
 
 # Of the planner, greedy, random and learned models.
 PRIOR = (0.35, 0.2, 0.1, 0.35)
@@ -262,7 +263,8 @@ cdef class Story:
             state_copy(&before, &d.before)
             for i in range(d.hidden):
                 row[d.place[i]] = turned_by(cards[d.slot[i]], d.turned)
-            total += log_chance(model, self.network.net, &before, &d.seen, d.move, scratch)
+            total += log_chance(model, self.network.net, &before, &d.seen, d.move, least - total,
+                                scratch)
             if total < least:
                 break
         return total
@@ -287,7 +289,8 @@ cdef class Story:
                 coin -= prior[model]
                 model += 1
             best[k].model[seat] = <uint8_t>model
-            logs[k] = self.seat_log(seat, model, best[k].cards, -1e300, scratch)
+            # what is far less likely than another counts for nothing
+            logs[k] = self.seat_log(seat, model, best[k].cards, most - FAR / heat, scratch)
             most = logs[k] if logs[k] > most else most
         for k in range(tries):
             total += plain_exp(heat * (logs[k] - most))

@@ -9,8 +9,9 @@ from .moves cimport MAX_LISTED, ends_to_scout, list_scout_shows, may_pass
 from .planner cimport Placings, Shape, placing_at, planner_value, rank_placings, shape_hand
 from .sets cimport Beaters, beaters, list_beaters
 from .state cimport (
-    FLIP, KEEP, NOBODY, PASS, RUNNING, TURNED_SHIFT, Round, active_strength, end_card, may_scout,
-    may_scout_show, plain_move, scout_move, show_move, state_copy, state_play, state_points,
+    FLIP, KEEP, NOBODY, PASS, RUNNING, SCOUT, SCOUT_SHOW, TURNED_SHIFT, Round, active_strength,
+    end_card, may_scout, may_scout_show, move_kind, plain_move, scout_move, show_move,
+    state_copy, state_play, state_points,
 )
 
 cdef extern from "network.h" nogil:
@@ -25,6 +26,7 @@ cdef extern from "network.h" nogil:
 
 cdef enum:
     IDLE_KEY = 255  # in Placings: no gain at place 0, unturned
+    PARTS = 4       # of the candidates, see candidates_of
 
 
 # Of what the inputs mean (features.pxd) and how the weights lie in memory (network.h).
@@ -90,30 +92,48 @@ cdef int best_both(const State* s, const Shape* shape, uint32_t* scratch,
     return n
 
 
-cdef int candidates(const State* s, uint32_t* scratch, uint32_t* moves) noexcept nogil:
-    """The moves worth a look: all Shows, the planner's best Scouts and Scout & Shows, the pass,
-    or the two choices of the flip phase. Room for MAX_CANDIDATES; return how many."""
+cdef int candidates_of(int part, const State* s, const Shape* shape, int listed,
+                       uint32_t* scratch, uint32_t* moves) noexcept nogil:
+    """A part of the candidates: the choices of the flip phase or all Shows, the planner's best
+    Scouts, its best Scout & Shows, the pass. `listed` are in the parts before it."""
     cdef uint8_t firsts[MAX_BLOCKS]
     cdef uint8_t lasts[MAX_BLOCKS]
-    cdef Shape shape
     cdef Beaters b
     cdef int n, k
     if s.start != NOBODY:
-        moves[0] = plain_move(KEEP)
-        moves[1] = plain_move(FLIP)
-        return 2
+        if part == 0:
+            moves[0] = plain_move(KEEP)
+            moves[1] = plain_move(FLIP)
+        return 2 if part == 0 else 0
+    if part == 0:
+        b = beaters(shape.row, shape.n, &shape.links, active_strength(s))
+        n = list_beaters(&b, &shape.links, firsts, lasts)
+        for k in range(n):
+            moves[k] = show_move(firsts[k], lasts[k])
+        return n
+    if part == 1:
+        return best_placings(s, shape, moves) if may_scout(s) else 0
+    if part == 2:
+        return best_both(s, shape, scratch, moves) if may_scout_show(s) else 0
+    if may_pass(s, listed):
+        moves[0] = plain_move(PASS)
+        return 1
+    return 0
+
+
+cdef int part_of(uint32_t move) noexcept nogil:
+    """The part of the candidates in which a move can be."""
+    cdef int kind = move_kind(move)
+    return 1 if kind == SCOUT else 2 if kind == SCOUT_SHOW else 3 if kind == PASS else 0
+
+
+cdef int candidates(const State* s, uint32_t* scratch, uint32_t* moves) noexcept nogil:
+    """The moves worth a look; room for MAX_CANDIDATES; return how many."""
+    cdef Shape shape
+    cdef int n = 0, part
     shape_hand(&shape, s.row[s.turn], s.size[s.turn])
-    b = beaters(shape.row, shape.n, &shape.links, active_strength(s))
-    n = list_beaters(&b, &shape.links, firsts, lasts)
-    for k in range(n):
-        moves[k] = show_move(firsts[k], lasts[k])
-    if may_scout(s):
-        n += best_placings(s, &shape, moves + n)
-    if may_scout_show(s):
-        n += best_both(s, &shape, scratch, moves + n)
-    if may_pass(s, n):
-        moves[n] = plain_move(PASS)
-        n += 1
+    for part in range(PARTS):
+        n += candidates_of(part, s, &shape, n, scratch, moves + n)
     return n
 
 
@@ -225,27 +245,39 @@ cdef double learned_chance(const Net* net, const State* s, const Seen* seen, uin
     """
     cdef uint32_t moves[MAX_CANDIDATES]
     cdef int16_t base[WIDE]
-    cdef int n = candidates(s, scratch, moves), k
-    cdef double unit = 1.0 / ((s.players - 1) * <double>POINT * temperature), total = 1, part
+    cdef Shape shape
+    cdef int n = 0, k = 0, part, own_part = part_of(move)
+    cdef double unit = 1.0 / ((s.players - 1) * <double>POINT * temperature), total = 1, gap
     cdef int64_t own
+    cdef bint there = False
     cdef Eyes eyes
-    for k in range(n):
-        if moves[k] == move:
-            break
-    else:
+    shape_hand(&shape, s.row[s.turn], s.size[s.turn])
+    for part in range(own_part + 1):
+        k = n
+        n += candidates_of(part, s, &shape, n, scratch, moves + n)
+    for k in range(k, n):
+        there |= moves[k] == move
+    if not there:
         return 0
     open_eyes(&eyes, s, seen, s.turn)
     net_sum(net, base, net_bias(net), eyes.inputs, eyes.count)
     own = value_after(net, &eyes, base, s, move)
-    for k in range(n):
-        if moves[k] != move:
-            part = (value_after(net, &eyes, base, s, moves[k]) - own) * unit
-            if part > 40:
-                return 0
-            total += plain_exp(part) if part <= 0 else 1 / plain_exp(-part)
-            if total * least > 1:
-                return 0
-    return 1 / total
+    k = 0
+    while True:
+        while k < n:
+            if moves[k] != move:
+                gap = (value_after(net, &eyes, base, s, moves[k]) - own) * unit
+                if gap > 40:
+                    return 0
+                total += plain_exp(gap) if gap <= 0 else 1 / plain_exp(-gap)
+                if total * least > 1:
+                    return 0
+            k += 1
+        # the dearest to list come last, and are not listed when the others are too good
+        own_part += 1
+        if own_part == PARTS:
+            return 1 / total
+        n += candidates_of(own_part, s, &shape, n, scratch, moves + n)
 
 
 cdef class Network:

@@ -52,19 +52,25 @@ cdef inline double greedy_chance(const State* s, uint32_t move, uint32_t* scratc
 
 
 cdef inline double log_chance(int model, const Net* net, const State* s, const Seen* seen,
-                              uint32_t move, uint32_t* scratch) noexcept nogil:
-    """The logarithm of the chance that a player of this kind makes this move here.
+                              uint32_t move, double least, uint32_t* scratch) noexcept nogil:
+    """The logarithm of the chance that a player of this kind makes this move here, or something
+    below `least`.
 
     The acting hand must be known; the move must be legal and canonical, or the chance is that
     of noise.
     """
-    cdef double any_move = 1.0 / count_moves(s), chance, noise = 0.05
+    cdef double any_move = 1.0 / count_moves(s), chance, noise = 0.05, needed
     if model == MODEL_PLANNER:
         chance = planner_chance(s, move)
     elif model == MODEL_GREEDY:
         chance = greedy_chance(s, move, scratch)
     elif model == MODEL_LEARNED:
-        chance = learned_chance(net, s, seen, move, 0.4, 0.03 * any_move, scratch)
+        needed = 0
+        if least > 0:
+            return 0  # below it whatever it is
+        if least > -600:
+            needed = (plain_exp(least) - noise * any_move) / (1 - noise)
+        chance = learned_chance(net, s, seen, move, 0.4, max(0.03 * any_move, needed), scratch)
     else:
         chance = any_move
     return plain_log((1 - noise) * chance + noise * any_move)
