@@ -18,7 +18,7 @@ root in the flip phase both choices are tried equally often.
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from .chain cimport World, Worlds
 from .moves cimport MAX_LISTED, list_moves
@@ -35,6 +35,7 @@ from .state cimport (
 
 cdef enum:
     WIDEST = 64         # moves that a node can look at
+    SMALLEST_TABLE = 1024
     DEEPEST = 1 + PLAYOUT_MOVES
 
 # The prior: half of it uniform, half of it falling with the planner's value d points below
@@ -61,7 +62,7 @@ cdef struct Tree:
     Edge* edges            # edge 0 stands for the root
     int32_t used
     int32_t room
-    int32_t* table         # open addressing, 0 is empty
+    int32_t* table         # open addressing, 0 is empty; doubled when it is half full
     uint64_t table_mask
     Sums* sums             # by root move
     RngState rng
@@ -101,6 +102,7 @@ cdef inline int32_t add_edge(Tree* t, int32_t parent, const uint64_t* key) noexc
     if edge == t.room:
         return 0
     t.used += 1
+    memset(&t.edges[edge], 0, sizeof(Edge))
     t.edges[edge].move_key[0] = key[0]
     t.edges[edge].move_key[1] = key[1]
     t.edges[edge].parent = parent
@@ -111,6 +113,24 @@ cdef inline int32_t add_edge(Tree* t, int32_t parent, const uint64_t* key) noexc
         slot = (slot + 1) & t.table_mask
     t.table[slot] = edge
     return edge
+
+
+cdef bint grow_table(Tree* t) noexcept nogil:
+    """Twice the table; False when there is no memory. The old one goes first: at no time are there
+    two."""
+    cdef uint64_t slots = 2 * (t.table_mask + 1), slot
+    cdef int32_t edge
+    free(t.table)
+    t.table = <int32_t*>calloc(slots, sizeof(int32_t))
+    if t.table == NULL:
+        return False
+    t.table_mask = slots - 1
+    for edge in range(1, t.used):
+        slot = slot_of(t, t.edges[edge].parent, t.edges[edge].move_key) & t.table_mask
+        while t.table[slot]:
+            slot = (slot + 1) & t.table_mask
+        t.table[slot] = edge
+    return True
 
 
 cdef inline void observed(const State* s, int observer, Candidate* c) noexcept nogil:
@@ -141,8 +161,8 @@ cdef class Ismcts(Root):
 
     Args:
         trees: how many.
-        memory: bytes for all of them; a tree that has used its part goes on with the
-            nodes that it has.
+        memory: bytes for all of them at most, of which only what the nodes need is touched;
+            a tree that has used its part goes on with the nodes that it has.
         explore: weight of the prior's term, in spreads of a round's margin.
         widen: a node looks at 2 + widen * sqrt(visits) moves.
         worlds: simulate in these, one after the other, each seat as its model there; None: in
@@ -164,7 +184,7 @@ cdef class Ismcts(Root):
     def __init__(self, round_, rng, double scout_cost=1.0, game=None, int trees=4,
                  size_t memory=256 << 20, double explore=1.0, double widen=0.5,
                  Worlds worlds=None):
-        cdef size_t part, room, table
+        cdef size_t part, room
         cdef int i
         Root.__init__(self, round_, rng, scout_cost, game)
         self._check_worlds(worlds)
@@ -179,9 +199,6 @@ cdef class Ismcts(Root):
         if room < 1000:
             raise ValueError(f"expected memory for at least 1000 nodes a tree: {memory} bytes "
                              f"for {trees} trees")
-        table = 1
-        while table * 2 <= 4 * room:
-            table *= 2
         self.explore = explore
         self.widen = widen
         self.scout_eighths = int(8 * scout_cost)
@@ -190,15 +207,16 @@ cdef class Ismcts(Root):
             raise MemoryError
         self.trees = trees
         for i in range(trees):
-            self.forest[i].edges = <Edge*>calloc(room, sizeof(Edge))
-            self.forest[i].table = <int32_t*>calloc(table, sizeof(int32_t))
+            self.forest[i].edges = <Edge*>malloc(room * sizeof(Edge))  # untouched: no pages yet
+            self.forest[i].table = <int32_t*>calloc(SMALLEST_TABLE, sizeof(int32_t))
             self.forest[i].sums = <Sums*>calloc(self.count, sizeof(Sums))
             if (self.forest[i].edges == NULL or self.forest[i].table == NULL
                     or self.forest[i].sums == NULL):
                 raise MemoryError
             self.forest[i].room = <int32_t>room
+            memset(&self.forest[i].edges[0], 0, sizeof(Edge))
             self.forest[i].used = 1
-            self.forest[i].table_mask = table - 1
+            self.forest[i].table_mask = SMALLEST_TABLE - 1
             self.forest[i].number = <uint64_t>i
             self.forest[i].rng = rng_split(&self.rng, <uint64_t>i)
 
@@ -216,18 +234,27 @@ cdef class Ismcts(Root):
 
         Raises:
             IndexError: no such tree.
-            MemoryError: no room for a list of moves.
+            MemoryError: no room for a list of moves, or for the tree within its bound.
         """
         cdef uint32_t* scratch
+        cdef Tree* t
+        cdef bint room = True
         if not 0 <= tree < self.trees:
             raise IndexError(f"expected tree 0 to {self.trees - 1}: {tree}")
         scratch = <uint32_t*>malloc(MAX_LISTED * sizeof(uint32_t))
         if scratch == NULL:
             raise MemoryError
+        t = &self.forest[tree]
         with nogil:
             for _ in range(simulations):
-                self.simulate(&self.forest[tree], scratch)
+                if 2 * <uint64_t>t.used > t.table_mask:
+                    room = t.table != NULL and grow_table(t)
+                    if not room:
+                        break
+                self.simulate(t, scratch)
         free(scratch)
+        if not room:
+            raise MemoryError
 
     @property
     def done(self) -> int:
@@ -265,6 +292,8 @@ cdef class Ismcts(Root):
         key[1] = 0
         best = 0
         for i in range(self.trees):
+            if self.forest[i].table == NULL:
+                continue
             edge = find_edge(&self.forest[i], 0, key)
             if edge and (t == NULL or self.forest[i].edges[edge].visits > t.edges[best].visits):
                 t = &self.forest[i]
