@@ -340,6 +340,8 @@ def _flat(search: Search) -> Answer:
 
 
 BIGTOP_SIMS = 1000
+ENDING_SIMS = 10
+"""Simulations of an open ending in the time of one elsewhere, and less."""
 GROUP = 50
 """Hands that `bigtop` draws together."""
 TIMED_GROUPS = 500
@@ -357,7 +359,10 @@ def _bigtop(search: Search) -> Answer:
     if search.position.is_open and not search.position.flipping:
         # nothing is hidden: a tree looks deeper
         plain = {option.name: option.parse(option.default) for option in TREE_OPTIONS[2:]}
-        return _ismcts(replace(search, options=plain | search.options))
+        plain |= search.options
+        if "sims" in plain and _is_open_ending(search.round):
+            plain["sims"] *= ENDING_SIMS
+        return _ismcts(replace(search, options=plain))
     started = time.perf_counter()
     options = search.options
     root = Flat(search.round, Rng(search.seed), 1.0, search.game, shipped(search.round.players))
@@ -487,6 +492,8 @@ def _ismcts(search: Search) -> Answer:
     """The sum of several trees; the most visited move is the best."""
     from bigtop.core.ismcts import Ismcts
 
+    if _is_open_ending(search.round):
+        return _maxn(search)
     started = time.perf_counter()
     options = search.options
     trees = int(options["trees"])
@@ -541,6 +548,55 @@ def _ismcts(search: Search) -> Answer:
     lines = _ranked(search, root)
     lines = [_with_variation(search, root, line) for line in lines]
     return search.answer(started, lines, root.done, root.done)
+
+
+ENDING_CARDS = 14
+"""Cards left with which an open position is an ending."""
+
+
+def _is_open_ending(round_: Round) -> bool:
+    """Whether few cards are left, in the hands and in the active set, and none is hidden."""
+    seats = range(round_.players)
+    left = len(round_.active) + sum(len(round_.hand(seat)) for seat in seats)
+    return round_.start < 0 and left <= ENDING_CARDS and not any(map(round_.hidden, seats))
+
+
+def _maxn(search: Search) -> Answer:
+    """One tree of an open ending, in which each seat plays the best that was found for it; the
+    search is over as soon as that is proven."""
+    from bigtop.core.maxn import Maxn
+
+    started = time.perf_counter()
+    options = search.options
+    root = Maxn(
+        search.round,
+        Rng(search.seed),
+        scout_cost=float(options["scout"]),
+        game=search.game,
+        memory=search.memory,
+        explore=float(options["explore"]),
+        widen=float(options["widen"]),
+    )
+    more, left = True, int(options.get("sims", 0))
+    deadline = started + float(options.get("time", 0))
+    while more and not (root.done and search.stop.is_set()):
+        if "sims" in options:
+            more = left > 0 and root.run(min(left, CHUNK_SIMS))
+            left -= CHUNK_SIMS
+        else:
+            more = root.run(TIMED_CHUNK_SIMS) and time.perf_counter() < deadline
+    best = root.best()
+    lines = []
+    for code, visits, points, _, margin, _, win in root.lines():
+        token = search.position.token(code)
+        position, pv = search.position, [token]
+        for after in root.variation(code):
+            position = position.play(pv[-1])
+            pv.append(position.token(after))
+        line = Line(token, visits, points, None, margin, None, win, pv=tuple(pv))
+        lines.append(((code != best, visits == 0, -(margin or 0.0)), line))
+    lines.sort(key=lambda item: item[0])
+    return search.answer(started, [line for _, line in lines], root.done, 1)
 
 
 PLAIN_PRIOR = (0.6, 0.25, 0.15, 0.0)
