@@ -29,7 +29,7 @@ from libc.string cimport memcpy, memset
 
 from .moves cimport MAX_LISTED, list_moves
 from .planner cimport Shape, planner_value, shape_hand
-from .policy cimport Policy, play_out
+from .policy cimport play_out
 from .rng cimport RngState, mixed, rng_split
 from .search cimport PLAYOUT_MOVES, Root, Sums, add_outcome
 from .state cimport (

@@ -531,6 +531,49 @@ def test_a_megabyte_is_enough(name: str) -> None:
         assert ask(spec_of(name, sims), position, 3, memory=64) != said
 
 
+def test_the_memory_of_a_tree_grows_with_its_use() -> None:
+    """A short search is the same with little and with much, and touches no more of it."""
+    position = ASKED[1]
+    said = ask("ismcts:sims=400", position, 3, memory=1)
+    code = (
+        "import resource; from bigtop.engines import make_engine; "
+        "from bigtop.notation import Position; "
+        f"ask = lambda memory: make_engine('ismcts:sims=400').answer("
+        f"Position.parse({position.history!r}), 3, memory=memory); ask(1); "
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; ask(1024); "
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
+    )
+    grown = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert int(grown.stdout) < 8 * (1 << 20 if sys.platform == "darwin" else 1 << 10)
+    assert ask("ismcts:sims=400", position, 3, memory=1024) == said
+
+
+LEARNED_TREE = "ismcts:learned=1,trees=2"
+
+
+def test_a_tree_by_the_evaluation() -> None:
+    """It repeats itself on any number of threads, and looks first at the evaluation's best."""
+    for position in ASKED:
+        spec = f"{LEARNED_TREE},sims={sized(120, 12)}"
+        said = ask(spec, position, 5)
+        assert_sound(said, position, sized(120, 12))
+        assert ask(spec, position, 5, threads=3) == said
+        if position.flipping or is_open_ending(position):
+            continue
+        network = shipped(position.players)
+        rated = sorted(rated_moves(position.round, network), key=lambda item: (-item[1], item[0]))
+        visited = {line.move for line in said.lines if line.visits}
+        first = [position.token(code) for code, _ in rated[: len(visited)]]
+        assert visited == set(first) or len(visited) > len(rated)
+
+
+def test_a_tree_by_the_evaluation_draws_hands_of_learned_players_too() -> None:
+    position = ASKED[0]
+    spec = f"{LEARNED_TREE},hands=20,sims=40"
+    assert ask(spec, position, 5) != ask(spec.replace("learned=1,", ""), position, 5)
+    assert ask(spec, position, 5, threads=2) == ask(spec, position, 5)
+
+
 def test_more_trees_need_more_memory() -> None:
     engine = make_engine("ismcts:sims=40,trees=200")
     with pytest.raises(EngineSpecError, match="expected at least 1 MB for 4 trees, there are 200"):
@@ -607,7 +650,7 @@ def test_the_budget_of_the_call_replaces_that_of_the_spec() -> None:
 
 
 LIST = "random, greedy, planner, learned, flat, ismcts, bigtop"
-TREES = "sims=…, time=…, trees=…, explore=…, widen=…, hands=…, scout=…"
+TREES = "sims=…, time=…, trees=…, explore=…, widen=…, hands=…, learned=…, scout=…"
 WHOLE = "expected a whole number from 1 for"
 ABOVE = "expected a decimal number above 0, as in 1.5 for"
 

@@ -491,6 +491,7 @@ def _play_worlds(search: Search, root: Flat, arms: list[int], first: int, last: 
 def _ismcts(search: Search) -> Answer:
     """The sum of several trees; the most visited move is the best."""
     from bigtop.core.ismcts import Ismcts
+    from bigtop.weights import shipped
 
     if _is_open_ending(search.round):
         return _maxn(search)
@@ -509,6 +510,7 @@ def _ismcts(search: Search) -> Answer:
         explore=float(options["explore"]),
         widen=float(options["widen"]),
         worlds=_weighted(search, int(options["hands"])),
+        network=shipped(search.round.players) if options["learned"] else None,
     )
 
     def counted(tree: int, sims: int) -> Callable[[_Stop], None]:
@@ -600,13 +602,14 @@ def _maxn(search: Search) -> Answer:
 
 
 PLAIN_PRIOR = (0.6, 0.25, 0.15, 0.0)
-"""Of the models of `ismcts`, which knows no learned player."""
+"""Of the models of `ismcts` without the evaluation, which knows no learned player."""
 
 
 def _weighted(search: Search, count: int) -> Worlds | None:
-    """Hands drawn by the weighted belief, for a search that is not to use the evaluation."""
+    """Hands drawn by the weighted belief, None for a count of 0."""
     hands = _Hands(search, count)
-    return hands.draw(0, count, PLAIN_PRIOR) if count else None
+    prior = None if search.options["learned"] else PLAIN_PRIOR
+    return hands.draw(0, count, prior) if count else None
 
 
 def _with_variation(search: Search, root: Ismcts, line: Line) -> Line:
@@ -661,6 +664,13 @@ def _hands(text: str) -> int:
     return int(text)
 
 
+def _switch(text: str) -> int:
+    """0 or 1."""
+    if text not in ("0", "1"):
+        raise ValueError("0 or 1")
+    return int(text)
+
+
 def _amount(text: str) -> float:
     """A plain decimal number above 0."""
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,9})?", text) or float(text) == 0:
@@ -692,6 +702,7 @@ TREE_OPTIONS = (
     Option("explore", "1", "weight of the prior against the mean", _amount),
     Option("widen", "0.5", "a node looks at 2 + widen * sqrt(visits) moves", _amount),
     Option("hands", "0", "hands drawn by the weighted belief, 0: uniformly", _hands),
+    Option("learned", "0", "1: the evaluation orders the moves and plays on, not planner", _switch),
     SCOUT,
 )
 
