@@ -3,6 +3,7 @@ from collections.abc import Sequence
 from typing_extensions import disjoint_base
 
 from bigtop.core.chain import Worlds
+from bigtop.core.evaluate import Network
 from bigtop.core.rng import Rng
 from bigtop.core.search import Root
 from bigtop.core.state import Round
@@ -20,6 +21,7 @@ class Ismcts(Root):
         explore: float = 1.0,
         widen: float = 0.5,
         worlds: Worlds | None = None,
+        network: Network | None = None,
     ) -> None: ...
     @property
     def trees(self) -> int: ...

@@ -7,7 +7,8 @@ availability).  Here children are chosen by the rule of Rosin, "Multi-armed band
 episode context" (2011), with a prior from the planner's values; a node looks only at the
 moves that the planner likes best, the more the oftener it was visited (progressive
 widening: Coulom, "Computing Elo ratings of move patterns", 2007).  Every seat maximises
-its own margin.
+its own margin.  With a network its values take the planner's place: the prior is their softmax,
+and learned players play on.
 
 Several independent trees grow from one root and their sums are added (root parallelism),
 always the same number of them, so that the answer does not depend on the threads.
@@ -18,9 +19,10 @@ root in the flip phase both choices are tried equally often.
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from .chain cimport World, Worlds
+from .evaluate cimport MAX_CANDIDATES, POINT, Network, Rated, plain_exp, rate_moves
 from .moves cimport MAX_LISTED, list_moves
 from .planner cimport (
     Shape, key_move, key_value, move_key, planner_choice, planner_value, shape_hand,
@@ -28,6 +30,7 @@ from .planner cimport (
 from .policy cimport Policy, play_out
 from .rng cimport RngState, mixed, rng_split, turned_by
 from .search cimport PLAYOUT_MOVES, Root, Sums, add_outcome, margin_units, merge_sums
+from .evaluate import rated_moves
 from .state cimport (
     NOBODY, RUNNING, SCOUT_SHOW, SHOW, Seen, State, end_card, move_end, move_first, move_kind,
     move_last, move_place, move_turned, scouts_card, see, state_play, state_points,
@@ -35,11 +38,20 @@ from .state cimport (
 
 cdef enum:
     WIDEST = 64         # moves that a node can look at
+    SMALLEST_TABLE = 1024
     DEEPEST = 1 + PLAYOUT_MOVES
 
 # The prior: half of it uniform, half of it falling with the planner's value d points below
 # the best as (1 + d)^-2.
 cdef double UNIFORM_PRIOR = 0.5
+
+# Or, by the evaluation, as exp(-d / TEMPERATURE); moves that it does not rate come after all others
+# and have their share of the uniform half.
+cdef double TEMPERATURE = 1.0
+cdef enum:
+    FINE = 1024                # to a point: evaluations in keys
+    UNRATED = -(1 << 24)       # added to the planner's value
+    LOWEST = 1 << 20           # no evaluation is as far below 0
 
 # Typical spread of a round's margin in points, by number of players: what rewards are
 # measured in.
@@ -61,7 +73,7 @@ cdef struct Tree:
     Edge* edges            # edge 0 stands for the root
     int32_t used
     int32_t room
-    int32_t* table         # open addressing, 0 is empty
+    int32_t* table         # open addressing, 0 is empty; doubled when it is half full
     uint64_t table_mask
     Sums* sums             # by root move
     RngState rng
@@ -101,6 +113,7 @@ cdef inline int32_t add_edge(Tree* t, int32_t parent, const uint64_t* key) noexc
     if edge == t.room:
         return 0
     t.used += 1
+    memset(&t.edges[edge], 0, sizeof(Edge))
     t.edges[edge].move_key[0] = key[0]
     t.edges[edge].move_key[1] = key[1]
     t.edges[edge].parent = parent
@@ -111,6 +124,39 @@ cdef inline int32_t add_edge(Tree* t, int32_t parent, const uint64_t* key) noexc
         slot = (slot + 1) & t.table_mask
     t.table[slot] = edge
     return edge
+
+
+cdef bint grow_table(Tree* t) noexcept nogil:
+    """Twice the table; False when there is no memory. The old one goes first: at no time are there
+    two."""
+    cdef uint64_t slots = 2 * (t.table_mask + 1), slot
+    cdef int32_t edge
+    free(t.table)
+    t.table = <int32_t*>calloc(slots, sizeof(int32_t))
+    if t.table == NULL:
+        return False
+    t.table_mask = slots - 1
+    for edge in range(1, t.used):
+        slot = slot_of(t, t.edges[edge].parent, t.edges[edge].move_key) & t.table_mask
+        while t.table[slot]:
+            slot = (slot + 1) & t.table_mask
+        t.table[slot] = edge
+    return True
+
+
+cdef inline int insert_key(int64_t* keys, int n, int most, int64_t key) noexcept nogil:
+    """Put a key among the highest, which are sorted; return how many there are then."""
+    cdef int i
+    if n == most:
+        if key <= keys[n - 1]:
+            return n
+        n -= 1
+    i = n
+    while i > 0 and keys[i - 1] < key:
+        keys[i] = keys[i - 1]
+        i -= 1
+    keys[i] = key
+    return n + 1
 
 
 cdef inline void observed(const State* s, int observer, Candidate* c) noexcept nogil:
@@ -141,18 +187,20 @@ cdef class Ismcts(Root):
 
     Args:
         trees: how many.
-        memory: bytes for all of them; a tree that has used its part goes on with the
-            nodes that it has.
+        memory: bytes for all of them at most, of which only what the nodes need is touched;
+            a tree that has used its part goes on with the nodes that it has.
         explore: weight of the prior's term, in spreads of a round's margin.
         widen: a node looks at 2 + widen * sqrt(visits) moves.
         worlds: simulate in these, one after the other, each seat as its model there; None: in
             worlds drawn uniformly.
+        network: orders the moves and plays on; None: the planner does.
     """
     cdef Tree* forest
     cdef readonly int trees
     cdef double explore
     cdef double widen
     cdef int scout_eighths
+    cdef int rated                  # root moves that the network has a value for: the first
     cdef readonly Worlds worlds
     cdef const World* drawn
 
@@ -163,10 +211,11 @@ cdef class Ismcts(Root):
 
     def __init__(self, round_, rng, double scout_cost=1.0, game=None, int trees=4,
                  size_t memory=256 << 20, double explore=1.0, double widen=0.5,
-                 Worlds worlds=None):
-        cdef size_t part, room, table
+                 Worlds worlds=None, Network network=None):
+        cdef size_t part, room
         cdef int i
-        Root.__init__(self, round_, rng, scout_cost, game)
+        Root.__init__(self, round_, rng, scout_cost, game, network)
+        self.rated = 0 if network is None else len(rated_moves(round_, network))
         self._check_worlds(worlds)
         self.worlds = worlds
         if worlds is not None:
@@ -179,9 +228,6 @@ cdef class Ismcts(Root):
         if room < 1000:
             raise ValueError(f"expected memory for at least 1000 nodes a tree: {memory} bytes "
                              f"for {trees} trees")
-        table = 1
-        while table * 2 <= 4 * room:
-            table *= 2
         self.explore = explore
         self.widen = widen
         self.scout_eighths = int(8 * scout_cost)
@@ -190,15 +236,16 @@ cdef class Ismcts(Root):
             raise MemoryError
         self.trees = trees
         for i in range(trees):
-            self.forest[i].edges = <Edge*>calloc(room, sizeof(Edge))
-            self.forest[i].table = <int32_t*>calloc(table, sizeof(int32_t))
+            self.forest[i].edges = <Edge*>malloc(room * sizeof(Edge))  # untouched: no pages yet
+            self.forest[i].table = <int32_t*>calloc(SMALLEST_TABLE, sizeof(int32_t))
             self.forest[i].sums = <Sums*>calloc(self.count, sizeof(Sums))
             if (self.forest[i].edges == NULL or self.forest[i].table == NULL
                     or self.forest[i].sums == NULL):
                 raise MemoryError
             self.forest[i].room = <int32_t>room
+            memset(&self.forest[i].edges[0], 0, sizeof(Edge))
             self.forest[i].used = 1
-            self.forest[i].table_mask = table - 1
+            self.forest[i].table_mask = SMALLEST_TABLE - 1
             self.forest[i].number = <uint64_t>i
             self.forest[i].rng = rng_split(&self.rng, <uint64_t>i)
 
@@ -216,18 +263,27 @@ cdef class Ismcts(Root):
 
         Raises:
             IndexError: no such tree.
-            MemoryError: no room for a list of moves.
+            MemoryError: no room for a list of moves, or for the tree within its bound.
         """
         cdef uint32_t* scratch
+        cdef Tree* t
+        cdef bint room = True
         if not 0 <= tree < self.trees:
             raise IndexError(f"expected tree 0 to {self.trees - 1}: {tree}")
         scratch = <uint32_t*>malloc(MAX_LISTED * sizeof(uint32_t))
         if scratch == NULL:
             raise MemoryError
+        t = &self.forest[tree]
         with nogil:
             for _ in range(simulations):
-                self.simulate(&self.forest[tree], scratch)
+                if 2 * <uint64_t>t.used > t.table_mask:
+                    room = t.table != NULL and grow_table(t)
+                    if not room:
+                        break
+                self.simulate(t, scratch)
         free(scratch)
+        if not room:
+            raise MemoryError
 
     @property
     def done(self) -> int:
@@ -265,6 +321,8 @@ cdef class Ismcts(Root):
         key[1] = 0
         best = 0
         for i in range(self.trees):
+            if self.forest[i].table == NULL:
+                continue
             edge = find_edge(&self.forest[i], 0, key)
             if edge and (t == NULL or self.forest[i].edges[edge].visits > t.edges[best].visits):
                 t = &self.forest[i]
@@ -285,51 +343,80 @@ cdef class Ismcts(Root):
             found.append((t.edges[best].move_key[0] & 0xFFFFFFFF, cards.rstrip(b"\0")))
         return found
 
-    cdef int look(self, const Tree* t, int32_t node, const State* s, uint32_t* scratch,
-                  Candidate* out) noexcept nogil:
-        """The moves that a node looks at in this world, the planner's best first."""
+    cdef int look(self, const Tree* t, int32_t node, const State* s, const Seen* seen,
+                  uint32_t* scratch, Candidate* out) noexcept nogil:
+        """The moves that a node looks at in this world, the best first, by the planner or by the
+        network."""
         cdef uint64_t visits = t.done if node == 0 else t.edges[node].visits
-        cdef int most = 2 + <int>(self.widen * sqrt(<double>visits)), n, k, i, listed, kind
+        cdef int most = 2 + <int>(self.widen * sqrt(<double>visits)), n, k
         cdef int64_t keys[WIDEST]
-        cdef int64_t key
         cdef double total = 0
-        cdef Shape shape
         most = WIDEST if most > WIDEST else most
         if node == 0:
             n = most if most < self.count else self.count
             for k in range(n):
                 out[k].move = self.moves[k]
                 out[k].index = k
-                keys[k] = move_key(self.values[k], self.moves[k])
+                keys[k] = move_key(
+                    self.values[k] if self.network is None or k < self.rated
+                    else UNRATED + self.values[k], self.moves[k])
         else:
-            listed = list_moves(s, False, scratch)
-            shape_hand(&shape, s.row[s.turn], s.size[s.turn])
             n = 0
-            for k in range(listed):
-                kind = move_kind(scratch[k])
-                key = move_key(planner_value(&shape, s, scratch[k])
-                               - (self.scout_eighths if scouts_card(kind) else 0), scratch[k])
-                if n == most:
-                    if key <= keys[n - 1]:
-                        continue
-                    n -= 1
-                i = n
-                while i > 0 and keys[i - 1] < key:
-                    keys[i] = keys[i - 1]
-                    i -= 1
-                keys[i] = key
-                n += 1
+            if self.network is not None:
+                n = self.best_rated(s, seen, most, scratch, keys)
+            if n < most:
+                n = self.best_planned(s, n, most, scratch, keys)
             for k in range(n):
                 out[k].move = key_move(keys[k])
                 out[k].index = -1
         for k in range(n):
-            out[k].weight = 1.0 / (1.0 + (key_value(keys[0]) - key_value(keys[k])) / 8.0)
-            out[k].weight *= out[k].weight
+            out[k].weight = self.liking(key_value(keys[0]), key_value(keys[k]))
             total += out[k].weight
             observed(s, self.seat, &out[k])
             out[k].edge = find_edge(t, node, out[k].key)
         for k in range(n):
             out[k].weight = (1.0 - UNIFORM_PRIOR) * out[k].weight / total + UNIFORM_PRIOR / n
+        return n
+
+    cdef inline double liking(self, int best, int value) noexcept nogil:
+        """What a move's share of the prior is proportional to."""
+        cdef double weight
+        if self.network is None:
+            weight = 1.0 / (1.0 + (best - value) / 8.0)
+            return weight * weight
+        return plain_exp((value - best) / (FINE * TEMPERATURE))
+
+    cdef int best_planned(self, const State* s, int rated, int most, uint32_t* scratch,
+                          int64_t* keys) noexcept nogil:
+        """Fill up with the planner's best moves; return how many there are then."""
+        cdef int listed = list_moves(s, False, scratch), n = rated, k, i, kind, value
+        cdef Shape shape
+        shape_hand(&shape, s.row[s.turn], s.size[s.turn])
+        for k in range(listed):
+            kind = move_kind(scratch[k])
+            value = planner_value(&shape, s, scratch[k]) - (
+                self.scout_eighths if scouts_card(kind) else 0)
+            if self.network is not None:
+                value += UNRATED
+                for i in range(rated):
+                    if key_move(keys[i]) == scratch[k]:
+                        break
+                else:
+                    i = rated
+                if i < rated:
+                    continue
+            n = insert_key(keys, n, most, move_key(value, scratch[k]))
+        return n
+
+    cdef int best_rated(self, const State* s, const Seen* seen, int most, uint32_t* scratch,
+                        int64_t* keys) noexcept nogil:
+        """The best moves by the network's value; return how many."""
+        cdef Rated rated[MAX_CANDIDATES]
+        cdef int n = 0, k, count = rate_moves(self.network.net, s, seen, scratch, rated)
+        cdef int64_t unit = (s.players - 1) * (POINT // FINE)
+        for k in range(count):  # rounded down, also below 0, in every build
+            n = insert_key(keys, n, most, move_key(
+                <int>((rated[k].value + LOWEST * unit) // unit - LOWEST), rated[k].move))
         return n
 
     cdef int choose(self, const Tree* t, const Candidate* c, int n, int mover,
@@ -375,7 +462,7 @@ cdef class Ismcts(Root):
             if node and s.start != NOBODY:
                 state_play(&s, planner_choice(&s))  # a flip shows nobody a card
                 continue
-            n = self.look(t, node, &s, scratch, looked)
+            n = self.look(t, node, &s, &seen, scratch, looked)
             if s.start != NOBODY:
                 pick = t.done % <uint64_t>n
             else:

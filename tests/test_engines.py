@@ -69,6 +69,13 @@ def positions(table: tuple[int, bool], seed: int, step: int) -> list[Position]:
 # Answers --------------------------------------------------------------------------------------
 
 
+def is_open_ending(position: Position) -> bool:
+    """Whether the tree searches it by max^n."""
+    round_ = position.round
+    left = len(round_.active) + sum(len(round_.hand(seat)) for seat in range(round_.players))
+    return position.is_open and not position.flipping and left <= 14
+
+
 def assert_sound(said: Answer, position: Position, sims: int) -> None:
     """What every answer has to be."""
     assert said.seat == position.turn
@@ -77,8 +84,12 @@ def assert_sound(said: Answer, position: Position, sims: int) -> None:
     assert sorted(line.move for line in said.lines) == sorted(position.legal_moves())
     assert said.sims == sum(line.visits for line in said.lines)
     name = said.engine.partition(":")[0]
+    ending = name in ("ismcts", "bigtop") and is_open_ending(position)
     if name in AT_ONCE:
         assert (said.sims, said.worlds) == (0, 0)
+    elif ending:  # it stops when it knows all
+        assert 0 < said.sims <= (10 * sims if name == "bigtop" else sims)
+        assert said.worlds == 1
     elif name in SIDE_BY_SIDE and not (name == "bigtop" and position.is_open):
         assert said.sims > 0
         assert 0 < said.worlds <= said.sims
@@ -99,7 +110,7 @@ def assert_sound(said: Answer, position: Position, sims: int) -> None:
         assert -45 <= points <= 999
         assert math.isfinite(margin)
         assert 0 <= win <= 1
-        if line.visits == 1:
+        if line.visits == 1 or ending:
             assert errors == (None, None)
         else:
             assert all(error is not None and 0 <= error < 50 for error in errors)
@@ -525,6 +536,49 @@ def test_a_megabyte_is_enough(name: str) -> None:
         assert ask(spec_of(name, sims), position, 3, memory=64) != said
 
 
+def test_the_memory_of_a_tree_grows_with_its_use() -> None:
+    """A short search is the same with little and with much, and touches no more of it."""
+    position = ASKED[1]
+    said = ask("ismcts:sims=400", position, 3, memory=1)
+    code = (
+        "import resource; from bigtop.engines import make_engine; "
+        "from bigtop.notation import Position; "
+        f"ask = lambda memory: make_engine('ismcts:sims=400').answer("
+        f"Position.parse({position.history!r}), 3, memory=memory); ask(1); "
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; ask(1024); "
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
+    )
+    grown = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert int(grown.stdout) < 8 * (1 << 20 if sys.platform == "darwin" else 1 << 10)
+    assert ask("ismcts:sims=400", position, 3, memory=1024) == said
+
+
+LEARNED_TREE = "ismcts:learned=1,trees=2"
+
+
+def test_a_tree_by_the_evaluation() -> None:
+    """It repeats itself on any number of threads, and looks first at the evaluation's best."""
+    for position in ASKED:
+        spec = f"{LEARNED_TREE},sims={sized(120, 12)}"
+        said = ask(spec, position, 5)
+        assert_sound(said, position, sized(120, 12))
+        assert ask(spec, position, 5, threads=3) == said
+        if position.flipping or is_open_ending(position):
+            continue
+        network = shipped(position.players)
+        rated = sorted(rated_moves(position.round, network), key=lambda item: (-item[1], item[0]))
+        visited = {line.move for line in said.lines if line.visits}
+        first = [position.token(code) for code, _ in rated[: len(visited)]]
+        assert visited == set(first) or len(visited) > len(rated)
+
+
+def test_a_tree_by_the_evaluation_draws_hands_of_learned_players_too() -> None:
+    position = ASKED[0]
+    spec = f"{LEARNED_TREE},hands=20,sims=40"
+    assert ask(spec, position, 5) != ask(spec.replace("learned=1,", ""), position, 5)
+    assert ask(spec, position, 5, threads=2) == ask(spec, position, 5)
+
+
 def test_more_trees_need_more_memory() -> None:
     engine = make_engine("ismcts:sims=40,trees=200")
     with pytest.raises(EngineSpecError, match="expected at least 1 MB for 4 trees, there are 200"):
@@ -601,7 +655,7 @@ def test_the_budget_of_the_call_replaces_that_of_the_spec() -> None:
 
 
 LIST = "random, greedy, planner, learned, flat, ismcts, bigtop"
-TREES = "sims=…, time=…, trees=…, explore=…, widen=…, hands=…, scout=…"
+TREES = "sims=…, time=…, trees=…, explore=…, widen=…, hands=…, learned=…, scout=…"
 WHOLE = "expected a whole number from 1 for"
 ABOVE = "expected a decimal number above 0, as in 1.5 for"
 

@@ -437,12 +437,14 @@ def _flat(search: Search) -> Answer:
     return search.answer(started, _ranked(search, root), done, worlds)
 
 
-BIGTOP_SIMS = 1000
+BIGTOP_SIMS = 1500
+ENDING_SIMS = 10
+"""Simulations of an open ending in the time of one elsewhere, and less."""
 GROUP = 50
 """Hands that `bigtop` draws together, at most."""
 TIMED_GROUPS = 250
 """The same for each second of a time budget, if that is less: some hundredths of the time."""
-TRIES, STEPS = 4, 20
+TRIES, STEPS = 4, 8
 """Of each hand drawn: hands dealt to each seat, steps of the walk at the end."""
 ITSELF = (0.0, 0.0, 0.0, 1.0)
 """The chances of the models of a player that is taken for a learned one."""
@@ -463,7 +465,10 @@ def _bigtop(search: Search) -> Answer:
     if search.position.is_open and not search.position.flipping:
         # nothing is hidden: a tree looks deeper
         plain = {option.name: option.parse(option.default) for option in TREE_OPTIONS[2:]}
-        return _ismcts(replace(search, options=plain | search.options))
+        plain |= search.options
+        if "sims" in plain and _is_open_ending(search.round):
+            plain["sims"] *= ENDING_SIMS
+        return _ismcts(replace(search, options=plain))
     started = time.perf_counter()
     options = search.options
     root = Flat(search.round, Rng(search.seed), 1.0, search.game, shipped(search.round.players))
@@ -655,7 +660,10 @@ def _play_worlds(search: Search, root: Flat, arms: list[int], first: int, last: 
 def _ismcts(search: Search) -> Answer:
     """The sum of several trees; the most visited move is the best."""
     from bigtop.core.ismcts import Ismcts
+    from bigtop.weights import shipped
 
+    if _is_open_ending(search.round):
+        return _maxn(search)
     started = time.perf_counter()
     options = search.options
     trees = int(options["trees"])
@@ -678,6 +686,7 @@ def _ismcts(search: Search) -> Answer:
         explore=float(options["explore"]),
         widen=float(options["widen"]),
         worlds=_weighted(search, hands),
+        network=shipped(search.round.players) if options["learned"] else None,
     )
 
     def counted(tree: int, sims: int) -> Callable[[_Stop], None]:
@@ -720,14 +729,64 @@ def _ismcts(search: Search) -> Answer:
     return search.answer(started, lines, root.done, root.done)
 
 
+ENDING_CARDS = 14
+"""Cards left with which an open position is an ending."""
+
+
+def _is_open_ending(round_: Round) -> bool:
+    """Whether few cards are left, in the hands and in the active set, and none is hidden."""
+    seats = range(round_.players)
+    left = len(round_.active) + sum(len(round_.hand(seat)) for seat in seats)
+    return round_.start < 0 and left <= ENDING_CARDS and not any(map(round_.hidden, seats))
+
+
+def _maxn(search: Search) -> Answer:
+    """One tree of an open ending, in which each seat plays the best that was found for it; the
+    search is over as soon as that is proven."""
+    from bigtop.core.maxn import Maxn
+
+    started = time.perf_counter()
+    options = search.options
+    root = Maxn(
+        search.round,
+        Rng(search.seed),
+        scout_cost=float(options["scout"]),
+        game=search.game,
+        memory=search.memory,
+        explore=float(options["explore"]),
+        widen=float(options["widen"]),
+    )
+    more, left = True, int(options.get("sims", 0))
+    deadline, clock = started + float(options.get("time", 0)), _Clock()
+    while more and not (root.done and search.stop.is_set()):
+        if "sims" in options:
+            more = left > 0 and root.run(min(left, CHUNK_SIMS))
+            left -= CHUNK_SIMS
+        else:
+            more = root.run(TIMED_CHUNK_SIMS) and clock.allows(deadline)
+    best = root.best()
+    lines = []
+    for code, visits, points, _, margin, _, win in root.lines():
+        token = search.position.token(code)
+        position, pv = search.position, [token]
+        for after in root.variation(code):
+            position = position.play(pv[-1])
+            pv.append(position.token(after))
+        line = Line(token, visits, points, None, margin, None, win, pv=tuple(pv))
+        lines.append(((code != best, visits == 0, -(margin or 0.0)), line))
+    lines.sort(key=lambda item: item[0])
+    return search.answer(started, [line for _, line in lines], root.done, 1)
+
+
 PLAIN_PRIOR = (0.6, 0.25, 0.15, 0.0)
-"""Of the models of `ismcts`, which knows no learned player."""
+"""Of the models of `ismcts` without the evaluation, which knows no learned player."""
 
 
 def _weighted(search: Search, count: int) -> Worlds | None:
-    """Hands drawn by the weighted belief, for a search that is not to use the evaluation."""
-    plain = (PLAIN_PRIOR,) * search.position.players
-    return _Hands(replace(search, seats=plain), count).draw(0, count) if count else None
+    """Hands drawn by the weighted belief, None for a count of 0."""
+    if not search.options["learned"]:
+        search = replace(search, seats=(PLAIN_PRIOR,) * search.position.players)
+    return _Hands(search, count).draw(0, count) if count else None
 
 
 def _with_variation(search: Search, root: Ismcts, line: Line) -> Line:
@@ -782,6 +841,13 @@ def _hands(text: str) -> int:
     return int(text)
 
 
+def _switch(text: str) -> int:
+    """0 or 1."""
+    if text not in ("0", "1"):
+        raise ValueError("0 or 1")
+    return int(text)
+
+
 def _amount(text: str) -> float:
     """A plain decimal number above 0."""
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,9})?", text) or float(text) == 0:
@@ -820,6 +886,7 @@ TREE_OPTIONS = (
     Option("explore", "1", "weight of the prior against the mean", _amount),
     Option("widen", "0.5", "a node looks at 2 + widen * sqrt(visits) moves", _amount),
     Option("hands", "0", "hands drawn by the weighted belief, 0: uniformly", _hands),
+    Option("learned", "0", "1: the evaluation orders the moves and plays on, not planner", _switch),
     SCOUT,
 )
 
