@@ -11,6 +11,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 #ifdef BIGTOP_CHECKED
 #include <assert.h>
 #define bigtop_ensure(condition) assert(condition)
@@ -289,6 +293,32 @@ static inline void bigtop_row_open(uint8_t *row, int n, int place)
     } else {
         memmove(row + place + 1, row + place, (size_t)(n - place));
     }
+}
+
+/* Begin to load what will be read soon. */
+static inline void bigtop_prefetch(const void *address)
+{
+#if defined(__GNUC__)
+    __builtin_prefetch(address);
+#else
+    (void)address;
+#endif
+}
+
+/* Ask for memory in large pages, as far as they lie within these bytes: what is read all over a
+ * large tree then finds its address at once. Only a wish; nothing is touched. */
+static inline void bigtop_large_pages(void *memory, size_t bytes)
+{
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    const uintptr_t page = (uintptr_t)1 << 21;
+    uintptr_t first = ((uintptr_t)memory + page - 1) & ~(page - 1);
+    uintptr_t last = ((uintptr_t)memory + bytes) & ~(page - 1);
+    if (memory && first < last)
+        (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
+#else
+    (void)memory;
+    (void)bytes;
+#endif
 }
 
 #endif

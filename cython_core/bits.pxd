@@ -23,6 +23,8 @@ cdef extern from "bits.h" nogil:
     uint64_t row_near "bigtop_row_near"(const uint8_t* row, int n, int number) noexcept
     uint32_t* append_blocks "bigtop_append_blocks"(uint32_t* out, const uint64_t* starts, int n,
                                                    uint32_t base) noexcept
+    void prefetch "bigtop_prefetch"(const void* address) noexcept
+    void large_pages "bigtop_large_pages"(void* memory, size_t bytes) noexcept
     void row_flip "bigtop_row_flip"(uint8_t* row) noexcept
     void row_close "bigtop_row_close"(uint8_t* row, int n, int place, int gap) noexcept
     void row_open "bigtop_row_open"(uint8_t* row, int n, int place) noexcept

@@ -21,6 +21,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
+from .bits cimport large_pages, prefetch
 from .chain cimport World, Worlds
 from .evaluate cimport MAX_CANDIDATES, POINT, Network, Rated, plain_exp, rate_moves
 from .moves cimport MAX_LISTED, list_moves
@@ -135,6 +136,7 @@ cdef bint grow_table(Tree* t) noexcept nogil:
     t.table = <int32_t*>calloc(slots, sizeof(int32_t))
     if t.table == NULL:
         return False
+    large_pages(t.table, slots * sizeof(int32_t))
     t.table_mask = slots - 1
     for edge in range(1, t.used):
         slot = slot_of(t, t.edges[edge].parent, t.edges[edge].move_key) & t.table_mask
@@ -237,6 +239,7 @@ cdef class Ismcts(Root):
         self.trees = trees
         for i in range(trees):
             self.forest[i].edges = <Edge*>malloc(room * sizeof(Edge))  # untouched: no pages yet
+            large_pages(self.forest[i].edges, room * sizeof(Edge))
             self.forest[i].table = <int32_t*>calloc(SMALLEST_TABLE, sizeof(int32_t))
             self.forest[i].sums = <Sums*>calloc(self.count, sizeof(Sums))
             if (self.forest[i].edges == NULL or self.forest[i].table == NULL
@@ -350,6 +353,7 @@ cdef class Ismcts(Root):
         cdef uint64_t visits = t.done if node == 0 else t.edges[node].visits
         cdef int most = 2 + <int>(self.widen * sqrt(<double>visits)), n, k
         cdef int64_t keys[WIDEST]
+        cdef uint64_t slots[WIDEST]
         cdef double total = 0
         most = WIDEST if most > WIDEST else most
         if node == 0:
@@ -373,8 +377,12 @@ cdef class Ismcts(Root):
             out[k].weight = self.liking(key_value(keys[0]), key_value(keys[k]))
             total += out[k].weight
             observed(s, self.seat, &out[k])
-            out[k].edge = find_edge(t, node, out[k].key)
+            slots[k] = slot_of(t, node, out[k].key) & t.table_mask
+            prefetch(&t.table[slots[k]])
+        for k in range(n):  # in a large tree each of these waits for memory: let them wait together
+            prefetch(&t.edges[t.table[slots[k]]])
         for k in range(n):
+            out[k].edge = find_edge(t, node, out[k].key)
             out[k].weight = (1.0 - UNIFORM_PRIOR) * out[k].weight / total + UNIFORM_PRIOR / n
         return n
 
