@@ -692,7 +692,8 @@ def test_the_order_of_a_set_is_the_same_in_every_process() -> None:
     ],
 )
 def test_errors_in_a_class_are_named_failures(name: str, why: str, said: str) -> None:
-    limits = Limits(handshake=30, grace=0.3, untimed=0.3, close=30)
+    wait = 0.3 if why == "too late" else 30
+    limits = Limits(handshake=30, grace=wait, untimed=wait, close=30)
     with make_player(f"python:homemade:{name}", 1, limits=limits) as player:
         broken = failing(player)
     assert broken.why == why
