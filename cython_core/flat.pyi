@@ -1,8 +1,11 @@
 from collections.abc import Sequence
 
+from typing_extensions import disjoint_base
+
 from bigtop.core.chain import Worlds
 from bigtop.core.search import Root
 
+@disjoint_base
 class Flat(Root):
     def run(
         self,
@@ -11,4 +14,4 @@ class Flat(Root):
         last_world: int,
         worlds: Worlds | None = None,
     ) -> None: ...
-    def win_slope(self) -> float: ...
+    def win_fit(self) -> tuple[float, list[float]]: ...

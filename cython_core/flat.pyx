@@ -155,10 +155,16 @@ cdef class Flat(Root):
                  None if error is None else error * margin, win)
                 for code, visits, own, own_error, change, error, win in Root.lines(self)]
 
-    def win_slope(self) -> float:
-        """How much the share of wins grows with a point of margin, over all playouts of a move,
-        for all moves together; 0 where the margin does not differ."""
-        cdef double both = 0, squares = 0, n
+    def win_fit(self) -> tuple:
+        """How the share of wins goes with the margin, over the playouts of each move.
+
+        Returns:
+            how much it grows with a point of margin, all moves together, 0 where the margin does
+            not differ; and for each move, in the order of `moves_ranked`, the variance of what
+            this leaves unexplained in one playout, 0 without a playout.
+        """
+        cdef double both = 0, squares = 0, slope = 0, n, wins
+        cdef double unit = self.knowledge.known.players - 1
         cdef const Sums* s
         cdef int k
         for k in range(self.count):
@@ -167,4 +173,15 @@ cdef class Flat(Root):
                 n = <double>s.visits
                 both += s.win_margin - s.win * (s.margin / n)
                 squares += s.margin_squared - s.margin * (s.margin / n)
-        return both / squares / WIN_UNITS * (self.knowledge.known.players - 1) if squares else 0.0
+        if squares > 0:
+            slope = both / squares  # in their units
+        left = []
+        for k in range(self.count):
+            s = &self.sums[k]
+            n = <double>max(1, s.visits)
+            both = s.win_margin - s.win * (s.margin / n)
+            squares = s.margin_squared - s.margin * (s.margin / n)
+            wins = s.win_squared - s.win * (s.win / n)
+            left.append(max(0.0, wins - 2 * slope * both + slope * slope * squares) / n
+                        / WIN_UNITS / WIN_UNITS)
+        return slope * unit / WIN_UNITS, left

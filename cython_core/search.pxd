@@ -29,6 +29,7 @@ cdef struct Sums:
     int64_t margin           # players * points - sum of all points, see `margin_units`
     int64_t margin_squared
     int64_t win              # in WIN_UNITS
+    int64_t win_squared
     int64_t win_margin       # products of the two
 
 
@@ -97,6 +98,7 @@ cdef inline void add_outcome(Sums* sums, const State* s, int seat, const Ahead* 
     sums.margin_squared += margin * margin
     win = win_share(s, seat, points, ahead, rng)
     sums.win += win
+    sums.win_squared += <int64_t>win * win
     sums.win_margin += <int64_t>win * margin
 
 
@@ -107,6 +109,7 @@ cdef inline void merge_sums(Sums* into, const Sums* more) noexcept nogil:
     into.margin += more.margin
     into.margin_squared += more.margin_squared
     into.win += more.win
+    into.win_squared += more.win_squared
     into.win_margin += more.win_margin
 
 

@@ -873,33 +873,31 @@ def test_hands_drawn_together_widen_the_errors() -> None:
         part = Flat(position.round, Rng(1), 1.0, None, network)
         for root in (whole, part):
             root.run(arms, first, first + size, worlds)
-        parts.append([part.lines()[arm] for arm in arms])
+        parts.append(part.lines())
         first += size
+
+    def number(lines: list[Any], arm: int, column: int) -> float:
+        assert lines[arm][column] is not None
+        return float(lines[arm][column])
+
     for value, error in ((2, 3), (4, 5)):
         alone = grouped = 0.0
+        growths = []
         for arm in arms:
-            mean = sum(s * part[arm][value] for s, part in zip(sizes, parts, strict=True)) / first
-            assert mean == pytest.approx(whole.lines()[arm][value])
+            means = [number(part, arm, value) for part in parts]
+            mean = sum(s * m for s, m in zip(sizes, means, strict=True)) / first
+            assert mean == pytest.approx(number(whole.lines(), arm, value))
             inside = sum(
-                (s - 1) * s * part[arm][error] ** 2 + s * (part[arm][value] - mean) ** 2
-                for s, part in zip(sizes, parts, strict=True)
+                (s - 1) * s * number(part, arm, error) ** 2 + s * (m - mean) ** 2
+                for s, m, part in zip(sizes, means, parts, strict=True)
             )
             alone += inside * first / (first - 1)
-            grouped += (
-                sum(
-                    (s * (part[arm][value] - mean)) ** 2
-                    for s, part in zip(sizes, parts, strict=True)
-                )
-                * len(sizes)
-                / (len(sizes) - 1)
-            )
+            between_groups = sum((s * (m - mean)) ** 2 for s, m in zip(sizes, means, strict=True))
+            grouped += between_groups * len(sizes) / (len(sizes) - 1)
             own = math.sqrt(inside / (first - 1) / first)
-            found = whole.lines()[arm][error]
-            if arm == 0:
-                growth = found / own
-            assert found == pytest.approx(own * growth)
-        assert growth == pytest.approx(math.sqrt(max(1.0, grouped / alone)))
-        assert growth > 1.5, "worlds that were drawn together are alike"
+            growths.append(number(whole.lines(), arm, error) / own)
+        assert growths == pytest.approx([math.sqrt(max(1.0, grouped / alone))] * len(arms))
+        assert growths[0] > 1.5, "worlds that were drawn together are alike"
 
 
 # Who sees all cards ---------------------------------------------------------------------------

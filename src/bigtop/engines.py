@@ -451,6 +451,8 @@ ITSELF = (0.0, 0.0, 0.0, 1.0)
 LIKELY, LEAST_TRUST = 0.3, 0.25
 """The evaluation has its full weight where others are learned players with this chance on the
 average, and this share of it where they surely are not."""
+APART = 0.008
+"""How far the chances of winning of two moves of equal margin lie apart, typically."""
 MARGIN_WIN = 1e-4
 """What a point of margin weighs beside the chance of winning the game, so that margin decides
 where the game is decided."""
@@ -540,19 +542,32 @@ def _clairvoyant(search: Search) -> Answer:
 
 def _worth(search: Search, root: Flat, weight: float, arms: Sequence[int]) -> dict[int, float]:
     """What the moves are chosen by: the mean margin of the playouts, with the evaluation of the
-    move counted as `weight` more; in a game the chance of winning it, changed by what this change
-    of the margin is worth, as far as the playouts tell."""
-    values, lines = root.values_ranked(), root.lines()
-    for_win = search.game is not None and search.options["win"]
-    slope = root.win_slope() if for_win else 0.0
-    worth = {}
-    for arm in arms:
-        _, visits, _, _, margin, _, win = lines[arm]
-        if not visits:
-            worth[arm] = -math.inf
-            continue
-        shrunk = (visits * margin + weight * values[arm]) / (visits + weight)
-        worth[arm] = win + slope * (shrunk - margin) + MARGIN_WIN * shrunk if for_win else shrunk
+    move counted as `weight` more; in a game the chance of winning it.
+
+    Wins tell less than margins: the chance is what goes with the margin by all playouts, and a
+    move departs from that as far as its own playouts show it with some certainty.
+    """
+    values = root.values_ranked()
+    found = [
+        (visits, margin or 0.0, win or 0.0) for _, visits, _, _, margin, _, win in root.lines()
+    ]
+    tried = [arm for arm in arms if found[arm][0]]
+    worth = dict.fromkeys(arms, -math.inf)
+    for arm in tried:
+        visits, margin, _ = found[arm]
+        worth[arm] = (visits * margin + weight * values[arm]) / (visits + weight)
+    if search.game is None or not search.options["win"] or not tried:
+        return worth
+    slope, unexplained = root.win_fit()
+    whole = sum(found[arm][0] for arm in tried)
+    mean_margin = sum(found[arm][0] * found[arm][1] for arm in tried) / whole
+    mean_win = sum(found[arm][0] * found[arm][2] for arm in tried) / whole
+    for arm in tried:
+        visits, margin, win = found[arm]
+        departs = win - mean_win - slope * (margin - mean_margin)
+        certain = APART**2 / (APART**2 + unexplained[arm] / visits)
+        chance = mean_win + slope * (worth[arm] - mean_margin) + certain * departs
+        worth[arm] = chance + MARGIN_WIN * worth[arm]
     return worth
 
 
@@ -860,13 +875,6 @@ def _cost(text: str) -> float:
     if not re.fullmatch(r"-?[0-9]{1,3}(\.[0-9]{1,9})?", text):
         raise ValueError("a decimal number, as in 1.5")
     return float(text)
-
-
-def _switch(text: str) -> int:
-    """0 or 1."""
-    if text not in ("0", "1"):
-        raise ValueError("0 or 1")
-    return int(text)
 
 
 def _share(text: str) -> float:
