@@ -8,6 +8,7 @@ BIGTOP_CHECKED=1  one build with C asserts and line tracing, for the tests
 BIGTOP_SANITIZE=1  one build under the address and the undefined-behaviour sanitizer, with C
     asserts, else as it ships (with BIGTOP_NATIVE=1: as tuned for this machine), for the tests
 BIGTOP_COVERAGE=1 the checked build, which counts what is executed (tests/core_coverage.py)
+BIGTOP_LINES=1    with line numbers for profilers; the same code
 """
 
 import os
@@ -26,6 +27,7 @@ NATIVE = os.environ.get("BIGTOP_NATIVE") == "1"
 COVERAGE = os.environ.get("BIGTOP_COVERAGE") == "1"
 CHECKED = COVERAGE or os.environ.get("BIGTOP_CHECKED") == "1"
 SANITIZE = os.environ.get("BIGTOP_SANITIZE") == "1"
+LINES = os.environ.get("BIGTOP_LINES") == "1"
 FLAVOUR = "sanitized" if SANITIZE else "checked" if CHECKED else "native" if NATIVE else ""
 FOLDER = "coverage" if COVERAGE else FLAVOUR
 
@@ -129,7 +131,7 @@ class BuildExt(build_ext):
         ext.extra_compile_args = ["/O2"] if msvc else ["-O3", "-ffp-contract=off", *LEVELS[level]]
         if NATIVE and not msvc:
             ext.extra_compile_args.append("-march=native")
-        if not (CHECKED or SANITIZE or msvc):
+        if not (CHECKED or SANITIZE or LINES or msvc):
             ext.extra_compile_args.append("-g0")  # Python's own flags ask for -g: a third slower
         if CHECKED:
             # nobody listens when executed lines are counted: asking for each would take the GIL

@@ -283,6 +283,25 @@ static inline void bigtop_row_close(uint8_t *row, int n, int place, int gap)
     }
 }
 
+/* Take the first (end 0) or the last (end 1) byte from the n of a set: 16 bytes, zeros behind.
+
+   Which end is a coin's throw that no branch can foresee, and whole words are what the next
+   reader waits least for. */
+static inline void bigtop_set_drop(uint8_t *set, int n, int end)
+{
+    uint64_t low, high, keep;
+    int shift = 8 * (1 - end), left = 8 * (n - 1);
+    memcpy(&low, set, 8);
+    memcpy(&high, set + 8, 8);
+    low = low >> shift | high << 1 << (63 - shift);
+    high >>= shift;
+    keep = ((uint64_t)1 << (left & 63)) - 1;
+    low &= left < 64 ? keep : ~(uint64_t)0;
+    high &= left < 64 ? 0 : keep;
+    memcpy(set, &low, 8);
+    memcpy(set + 8, &high, 8);
+}
+
 /* Open a gap of one byte at `place`; n < 45 cards before. */
 static inline void bigtop_row_open(uint8_t *row, int n, int place)
 {

@@ -27,4 +27,5 @@ cdef extern from "bits.h" nogil:
     void large_pages "bigtop_large_pages"(void* memory, size_t bytes) noexcept
     void row_flip "bigtop_row_flip"(uint8_t* row) noexcept
     void row_close "bigtop_row_close"(uint8_t* row, int n, int place, int gap) noexcept
+    void set_drop "bigtop_set_drop"(uint8_t* set, int n, int end) noexcept
     void row_open "bigtop_row_open"(uint8_t* row, int n, int place) noexcept

@@ -419,14 +419,16 @@ cdef inline uint32_t random_move(const State* s, RngState* rng) noexcept nogil:
     from a larger set, and a draw that is no move is drawn again.
     """
     cdef int seat = s.turn, n = s.size[seat], rank, first, cards, end, turned
-    cdef int scouts = 0, shows, total, longest = 0, ends = 0
+    cdef int scouts, shows, total, longest = 0, ends = 0
     cdef Links links = row_links(s.row[seat], n)
     cdef Beaters b = beaters(s.row[seat], n, &links, active_strength(s))
     cdef Lot lots[2]
     cdef uint32_t move
     shows = count_beaters(b, &links)
-    if may_scout(s):
-        scouts = 2 * (n + 1) * ends_to_scout(s)
+    # no set, no end: whether there is one is hard to foresee, and asked by no branch
+    scouts = 2 * (n + 1) * ends_to_scout(s)
+    if s.players == 2 and s.chips[seat] == 0:
+        scouts = 0
     total = scouts + shows
     total += may_pass(s, total)
     if may_scout_show(s):

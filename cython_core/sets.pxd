@@ -12,11 +12,9 @@ from .bits cimport Links, lowest, popcount, row_above, select
 
 cdef inline int set_strength(const uint8_t* row, int n) noexcept nogil:
     """Strength of the n cards of a row that is known to be a set (n <= 10)."""
-    cdef int first = row[0] >> 4, last
-    if n == 0:
-        return 0
-    last = row[n - 1] >> 4
-    return (n << 5) + ((n == 1 or first == last) << 4) + (first if first < last else last)
+    # without a branch: whether there is a set is hard to foresee
+    cdef int some = n > 0, first = row[0] >> 4, last = row[n - some] >> 4
+    return -some & ((n << 5) + ((first == last) << 4) + (first if first < last else last))
 
 
 cdef inline int block_strength(const uint8_t* row, int n) noexcept nogil:
@@ -89,6 +87,13 @@ cdef inline int count_beaters(Beaters b, const Links* links) noexcept nogil:
     """How many blocks there are."""
     cdef int total = popcount(b.exact)
     cdef uint64_t starts = b.equal | b.up | b.down
+    # twice without asking: it is hard to foresee how long blocks get
+    total += popcount(starts)
+    grow(&b, links)
+    starts = b.equal | b.up | b.down
+    total += popcount(starts)
+    grow(&b, links)
+    starts = b.equal | b.up | b.down
     while starts:
         total += popcount(starts)
         grow(&b, links)

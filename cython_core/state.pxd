@@ -5,9 +5,9 @@ A State is plain memory: to copy a round is to copy bytes.  Functions that play 
 whether the move is legal; `move_fault` does.
 """
 from libc.stdint cimport int8_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memmove, memset
+from libc.string cimport memcpy, memset
 
-from .bits cimport ensure, popcount, row_close, row_flip, row_open
+from .bits cimport ensure, popcount, row_close, row_flip, row_open, set_drop
 from .cards cimport (
     MAX_PLAYERS, ROW_BYTES, card_id, cards_in_hand, deck_size, fill_deck, row_set,
 )
@@ -137,11 +137,8 @@ cdef inline void lay_out(State* s, const uint8_t* row, int n) noexcept nogil:
 
 cdef inline void take_end(State* s, int end) noexcept nogil:
     """Remove the card at an end of the active set."""
+    set_drop(s.active, s.active_size, end)
     s.active_size -= 1
-    if end:
-        s.active[s.active_size] = 0
-    else:
-        memmove(s.active, s.active + 1, ACTIVE_BYTES - 1)
 
 
 cdef inline void put_card(State* s, int seat, int place, uint8_t card) noexcept nogil:
@@ -279,7 +276,8 @@ cdef inline bint may_scout(const State* s) noexcept nogil:
 
 
 cdef inline bint may_scout_show(const State* s) noexcept nogil:
-    return s.active_size > 0 and s.players > 2 and (s.tokens >> s.turn) & 1
+    # the token first: it is what can be foreseen
+    return (s.tokens >> s.turn) & 1 and s.players > 2 and s.active_size > 0
 
 
 cdef inline bint state_is_ok(const State* s) noexcept nogil:
@@ -367,7 +365,7 @@ cdef inline void state_deal(State* s, int players, RngState* rng, const uint8_t*
         if players == 2:
             s.chips[seat] = 3
         for i in range(at, at + hand):
-            if card_id(deck[i]) == 0:
+            if deck[i] == 0x12 or deck[i] == 0x21:
                 s.start = <uint8_t>seat
         at += hand
 
