@@ -219,9 +219,12 @@ def test_a_bad_position_gives_one_line(entry: dict[str, str]) -> None:
 
 
 def test_a_time_budget_is_kept() -> None:
+    """Not to the millisecond: the machine may be busy, and then it ends early rather than late."""
     answer = keys("hint", TWO, "--time", "0.05", "--seed", "7")
-    assert 0.04 < answer["seconds"] < 0.5
+    assert 0 < answer["seconds"] < 0.5
     assert answer["sims"] > 0
+    longer = keys("hint", TWO, "--time", "0.5", "--seed", "7")
+    assert longer["sims"] > answer["sims"]
 
 
 # --- moves, show, deal, perft, engines ----------------------------------------------------------
