@@ -36,6 +36,10 @@ from paired import (
     told,
 )
 
+from bigtop.core.policy import contest
+from bigtop.core.rng import Rng
+from bigtop.weights import shipped
+
 TABLES: dict[str, tuple[Other, ...]] = {
     "random": (Other("random"),),
     "greedy": (Other("greedy"),),
@@ -111,12 +115,16 @@ def main(
         others = TABLES.get(kind) or (Other(kind),)
         mean = None
         if known:
-            alone = Study(players, candidates[:1], others, seed + 1, asked.last_round)
-            margins = by_board(played(alone, known, None, workers), 0, margin)
+            if candidates[0] != "learned" or others not in (TABLES["planner"], TABLES["greedy"]):
+                raise click.UsageError("--known is for `learned` first, against planner or greedy")
+            policy = (others[0].policy, others[0].scout)
+            net = (shipped(players), 1.0)
+            margins = [
+                of_board[0] for of_board in contest(net, policy, players, Rng(seed + 1), 0, known)
+            ]
             mean = sum(margins) / known
-            click.echo(
-                f"| {kind} | `{candidates[0]}`, {known} boards | {told(margins)} " + "| " * 5
-            )
+            row = f"| {kind} | `learned`, {known} boards | {told(margins)} | | | | | |"
+            click.echo(row)
         study = Study(players, candidates, others, seed, asked.last_round)
         for line in rows(study, kind, played(study, boards, record, workers), mean):
             click.echo(line)
