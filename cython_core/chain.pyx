@@ -63,6 +63,7 @@ cdef enum:
     KNOWN = 1000
     TRIES = 64
     FAR = 12        # e^-12 is far less likely
+    IMPOSSIBLE = -1000000  # the weight of a model without a chance
 
 # Of the planner, greedy, random and learned models.
 PRIOR = (0.35, 0.2, 0.1, 0.35)
@@ -324,7 +325,8 @@ cdef class Story:
             # another model for a seat
             seat = <int>rng_below(rng, k.known.players)
             other = <int>rng_below(rng, MODELS)
-            if seat != self.viewer and other != p.model[seat]:
+            if (seat != self.viewer and other != p.model[seat]
+                    and weights[seat][other] > IMPOSSIBLE):
                 switched = other
                 touched[0] = seat
                 n = 1
@@ -416,7 +418,9 @@ cdef class Story:
         for seat in range(players):
             for model in range(MODELS):
                 chances[seat][model] = max(0.0, <double>prior[seat][model])
-                weights[seat][model] = plain_log(min(1.0, max(1e-9, chances[seat][model])))
+                weights[seat][model] = IMPOSSIBLE
+                if chances[seat][model] > 0:
+                    weights[seat][model] = plain_log(min(1.0, max(1e-9, chances[seat][model])))
         out.worlds = <World*>malloc(count * sizeof(World))
         particles = <Particle*>malloc(count * sizeof(Particle))
         spare = <Particle*>malloc(count * sizeof(Particle))

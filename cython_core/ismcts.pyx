@@ -31,7 +31,6 @@ from .planner cimport (
 from .policy cimport Policy, play_out
 from .rng cimport RngState, mixed, rng_split, turned_by
 from .search cimport PLAYOUT_MOVES, Root, Sums, add_outcome, margin_units, merge_sums
-from .evaluate import rated_moves
 from .state cimport (
     NOBODY, RUNNING, SCOUT_SHOW, SHOW, Seen, State, end_card, move_end, move_first, move_kind,
     move_last, move_place, move_turned, scouts_card, see, state_play, state_points,
@@ -202,7 +201,6 @@ cdef class Ismcts(Root):
     cdef double explore
     cdef double widen
     cdef int scout_eighths
-    cdef int rated                  # root moves that the network has a value for: the first
     cdef readonly Worlds worlds
     cdef const World* drawn
 
@@ -217,7 +215,6 @@ cdef class Ismcts(Root):
         cdef size_t part, room
         cdef int i
         Root.__init__(self, round_, rng, scout_cost, game, network)
-        self.rated = 0 if network is None else len(rated_moves(round_, network))
         self._check_worlds(worlds)
         self.worlds = worlds
         if worlds is not None:
@@ -302,8 +299,7 @@ cdef class Ismcts(Root):
         """What is known of each move, summed over the trees; see Root.lines."""
         cdef int i, k
         for k in range(self.count):
-            self.sums[k].visits = self.sums[k].points = self.sums[k].points_squared = 0
-            self.sums[k].margin = self.sums[k].margin_squared = self.sums[k].win = 0
+            memset(&self.sums[k], 0, sizeof(Sums))
             for i in range(self.trees):
                 merge_sums(&self.sums[k], &self.forest[i].sums[k])
         return Root.lines(self)

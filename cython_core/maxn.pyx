@@ -187,6 +187,7 @@ cdef class Maxn(Root):
     cdef State start
     cdef readonly uint64_t done
     cdef bint full
+    cdef bint stale        # values were not worked out again since the last simulation
 
     def __cinit__(self):
         self.block = NULL
@@ -381,6 +382,12 @@ cdef class Maxn(Root):
         if n.branches != NULL:
             self.refresh(n)
 
+    cdef void settle_all(self) noexcept:
+        """Settle the tree, if it has grown since."""
+        if self.stale:
+            self.settle(0, self.nodes_[0].settled + 1)
+            self.stale = False
+
     cdef int choose(self, const Node* n) noexcept nogil:
         """The move to try, -1 when all are proven."""
         cdef int most = 2 + <int>(self.widen * sqrt(<double>n.visits)), k, best = -1
@@ -483,10 +490,10 @@ cdef class Maxn(Root):
                     broken = broken or not self.grow_table()
                 if broken or self.full or self.nodes_[0].proven:
                     break
+                self.stale = True
                 self.full = not self.simulate(scratch)
                 if self.done & (self.done - 1) == 0:
                     self.settle(0, self.nodes_[0].settled + 1)
-            self.settle(0, self.nodes_[0].settled + 1)
         free(scratch)
         if broken:
             raise MemoryError
@@ -495,6 +502,7 @@ cdef class Maxn(Root):
     @property
     def proven(self) -> bool:
         """Whether the value of the position is exact."""
+        self.settle_all()
         return self.nodes_[0].proven
 
     @property
@@ -511,6 +519,7 @@ cdef class Maxn(Root):
         cdef State s
         cdef RngState rng = rng_split(&self.rng, 0)
         cdef int k, i, draws
+        self.settle_all()
         draws = DRAWN_ENDS if self.ahead.known and self.ahead.rounds_left else 1
         visits = [0] * self.count
         for i in range(self.count):
@@ -545,7 +554,9 @@ cdef class Maxn(Root):
 
     def best(self) -> int:
         """The code of the best move."""
-        cdef int k = self.best_of(self.nodes_)
+        cdef int k
+        self.settle_all()
+        k = self.best_of(self.nodes_)
         return self.moves[0] if k < 0 else self.nodes_[0].branches[k].move
 
     def variation(self, uint32_t code, int most=8) -> list:
@@ -557,6 +568,7 @@ cdef class Maxn(Root):
         cdef uint32_t* scratch
         cdef int k, i, listed
         cdef Branch* b = NULL
+        self.settle_all()
         found = []
         for k in range(n.count):
             if n.branches[k].move == code:

@@ -120,8 +120,9 @@ cdef class Root:
     cdef RngState rng
     cdef int seat
     cdef int count
-    cdef uint32_t* moves            # by the planner's value, best first
-    cdef int* values                # in eighths of a point, see `values_ranked`
+    cdef uint32_t* moves            # best first, see `moves_ranked`
+    cdef int* values                # planner's: in eighths of a point; rated: in 1/FINE of one
+    cdef readonly int rated         # moves that the network has valued, the first ones
     cdef Sums* sums                 # by move
     cdef Policy policies[5]
     cdef Ahead ahead

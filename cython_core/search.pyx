@@ -153,6 +153,7 @@ cdef class Root:
         if self.network is not None:
             values = dict(rated_moves(round_, self.network))
             best = sorted(values, key=lambda code: (-values[code], code))
+            self.rated = len(best)
             ranked = ([(-FINE * values[code], 0, code) for code in best]
                       + [item for item in ranked if item[2] not in values])
         self.count = len(ranked)
@@ -196,10 +197,12 @@ cdef class Root:
         return [self.moves[i] for i in range(self.count)]
 
     def values_ranked(self) -> list:
-        """What they are ordered by, in points: the planner's value, or the network's, the final
-        margin that it expects. The values of the two do not compare."""
-        unit = 8.0 if self.network is None else <double>FINE
-        return [self.values[i] / unit for i in range(self.count)]
+        """What they are ordered by, in points: the planner's value; or the network's, the final
+        margin that it expects, and -inf for what it has not looked at."""
+        if self.network is None:
+            return [self.values[i] / 8.0 for i in range(self.count)]
+        return [self.values[i] / <double>FINE if i < self.rated else -float("inf")
+                for i in range(self.count)]
 
     def lines(self) -> list:
         """What is known of each move, in the order of `moves_ranked`.

@@ -19,15 +19,16 @@ from bigtop.core.bench import (
     sample_repeatedly,
 )
 from bigtop.core.chain import Story
+from bigtop.core.evaluate import rated_moves
 from bigtop.core.flat import Flat
 from bigtop.core.ismcts import Ismcts
-from bigtop.core.policy import play_logged, play_rounds
+from bigtop.core.policy import choose, play_logged, play_rounds
 from bigtop.core.rng import Rng
 from bigtop.core.search import Root
 from bigtop.core.state import FLIP, KEEP, PASS, SHOW, Round, deal, move_code
 from bigtop.core.train import Learner, Samples
-from bigtop.engines import make_engine
-from bigtop.notation import Position
+from bigtop.engines import Memory, make_engine
+from bigtop.notation import Game, Position
 from bigtop.weights import shipped
 
 
@@ -177,3 +178,68 @@ def test_a_learner_loads_nothing_but_bytes() -> None:
     wrong = ["x" * len(memory) for memory in memories if isinstance(memory, bytes)]
     with pytest.raises(TypeError, match="bytes"):
         learner.load([steps, *wrong])  # type: ignore[list-item]
+
+
+# What was found by reading ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "71/8T.x2 41.48.42@1 0 - 6+1/9+0 13.16.18.1T.23.29.2T.47.56.57.5T.68.6T.78.89",
+        "x.45.x/x5/61.4T.48/x4 94.92@1 2 1 7+1/6+1/6+1/8+1 "
+        "12.13.15.17.23.24.25.26.27.2T.34.35.36.37.39.3T.46.47.58.59.5T.67.69.78.7T.89.8T",
+    ],
+)
+def test_bigtop_chooses_among_moves_that_the_evaluation_has_looked_at(text: str) -> None:
+    """It counted the planner's value of another move as if that were a margin of about 0."""
+    position = Position.parse(text)
+    rated = {code for code, _ in rated_moves(position.round, shipped(position.players))}
+    assert len(rated) < len(position.legal_moves())
+    said = make_engine("bigtop:moves=50,sims=300").answer(position, 1)
+    assert {position.code(line.move) for line in said.lines if line.visits} <= rated
+    assert position.code(said.move) in rated
+
+
+@pytest.mark.parametrize("sims", [1, 2, 3, 5, 7, 10, 30])
+def test_bigtop_keeps_a_small_budget(sims: int) -> None:
+    position = Position.parse(
+        "x6/37.x5/12.T9.45.67.82/x7/x9 58.65@0 2 024 2+1/0+0/4+2/1+0/3+0 "
+        "13.14.16.17.18.19.1T.23.24.25"
+    )
+    assert 0 < make_engine(f"bigtop:sims={sims}").answer(position, 1).sims <= sims
+
+
+def test_a_model_without_weight_is_never_drawn() -> None:
+    """However well it explains what was done: `ismcts` has no learned player to play it out."""
+    for seed in (30, 32):
+        position = Position.from_round(deal(3, Rng(9).split(seed)))
+        network = shipped(3)
+        for _ in range(33):
+            after = position.play(position.token(choose(position.round, network, Rng(0))))
+            if after.is_over:
+                break
+            position = after
+            if position.flipping:
+                continue
+            view = position.view(position.turn)
+            story = Story(view.first, view.plies, view.round, network)
+            worlds = story.draw(Rng(1), 100, 2, (1.0,), 20, [(0.6, 0.25, 0.15, 0.0)] * 3)
+            assert not worlds.learned
+
+
+def test_another_number_of_players_is_another_game() -> None:
+    """What was learned of three players does not fit five."""
+    memory = Memory()
+    three = Position.from_round(deal(3, Rng(1)), Game(1, (0,) * 3)).view(0)
+    assert memory.recall(three) is None
+    memory.learn(make_engine("bigtop:sims=20").answer(three, 1))
+    five = Position.from_round(deal(5, Rng(1)), Game(2, (0,) * 5)).view(0)
+    assert memory.recall(five) is None
+
+
+def test_a_budget_of_time_that_is_over_at_once() -> None:
+    """Each move that is looked at is played out all the same."""
+    position = Position.parse("x9/45.46.81.72/x8/x6 37@0 1 - 4+1/8+1/2+1/2+1 -")
+    said = make_engine("bigtop:time=0.000001").answer(position, 1)
+    assert said.lines[0].visits > 0

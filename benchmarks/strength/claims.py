@@ -11,9 +11,9 @@ margin). CANDIDATEs take the place of the claim's own.
 Prints a Markdown table, one line for each candidate. A board is a fresh deal, played once for every
 seat that a candidate can have; the gain is that on the first one. "Helped" is the margin with the
 luck of the deals taken out as far as `learned`, the first candidate, shows it, whose own margin is
-known from --known boards. ± is half of the 95% interval over boards, in points a round;
-wins are shares of the first place. Equal seeds give equal tables, unless a candidate's budget is
-a time. With --record FILE an interrupted study goes on where it was.
+known from --known boards (taken as exact: let them be many). ± is half of the 95% interval over
+boards, in points a round; wins are shares of the first place. Equal seeds give equal tables,
+unless a candidate's budget is a time. With --record FILE an interrupted study goes on where it was.
 """
 
 from __future__ import annotations

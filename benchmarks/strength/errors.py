@@ -55,7 +55,7 @@ def main(engines: tuple[str, ...], players: int, count: int, seeds: int, seed: i
     click.echo("| --- | --- | --- | --- |")
     for spec in engines or ("flat:sims=1000", "bigtop:sims=1000"):
         engine = make_engine(spec)
-        longer = make_engine(spec.partition(":")[0], sims=LONGER * int(engine.options["sims"]))
+        longer = make_engine(spec, sims=LONGER * int(engine.options["sims"]))
         every: list[bool] = []
         best: list[bool] = []
         for position in positions(players, count, seed):

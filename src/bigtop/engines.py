@@ -192,8 +192,8 @@ class Engine:
     ) -> Answer:
         """The best move of a position, and what is known of the others.
 
-        The same position and seed give the same answer on any number of threads, unless
-        the budget is a time.
+        The same position, seed and knowledge of the others give the same answer on any number
+        of threads, unless the budget is a time.
 
         Args:
             position: as the acting seat sees it; a position without hidden cards is taken
@@ -255,7 +255,7 @@ class Memory:
         game, last = position.game, self._game
         if game is None or last is None or position.turn != self._seat:
             self._before = None
-        elif game.round == last.round + 1:
+        elif game.round == last.round + 1 and len(game.scores) == len(last.scores):
             self._before = _faded(self._latest)
         elif game != last:
             self._before = None
@@ -420,7 +420,7 @@ def _flat(search: Search) -> Answer:
             deadline = started + float(options["time"]) * (phase + 1) / phases
             first = worlds
             while worlds == first or (clock.allows(deadline) and not search.stop.is_set()):
-                step = search.threads
+                step = search.threads * max(1, TIMED_CHUNK_SIMS // len(arms))
                 _play_worlds(search, root, arms, worlds, worlds + step)
                 worlds += step
         else:
@@ -477,9 +477,12 @@ def _bigtop(search: Search) -> Answer:
     moves = root.moves_ranked()
     sims = int(options["sims"]) if "sims" in options else None
     seconds = float(options["time"]) if sims is None else 0.0
-    arms = list(range(min(len(moves), int(options["moves"]), sims or len(moves))))
+    # a move that the evaluation has not looked at has no value to be counted with
+    arms = list(range(min(root.rated, int(options["moves"]))))
+    while sims is not None and len(arms) > 1 and len(arms) * _phases(arms) > sims:
+        arms.pop()
     hands = _Hands(search, GROUP if sims else max(2, min(GROUP, int(seconds * TIMED_GROUPS))))
-    phases = _phases(arms) if len(arms) > 1 else 1
+    phases = _phases(arms)
     played, done, clock = 0, 0, _Clock()
     for phase in range(phases):
         if sims is not None:
@@ -492,7 +495,7 @@ def _bigtop(search: Search) -> Answer:
             played = last
         else:
             deadline = started + seconds * (phase + 1) / phases
-            while clock.allows(deadline) and not search.stop.is_set():
+            while played == 0 or (clock.allows(deadline) and not search.stop.is_set()):
                 groups = [
                     (played + k * hands.size, played + (k + 1) * hands.size)
                     for k in range(search.threads)
@@ -565,7 +568,7 @@ def _worth(search: Search, root: Flat, weight: float, arms: Sequence[int]) -> di
     for arm in tried:
         visits, margin, win = found[arm]
         departs = win - mean_win - slope * (margin - mean_margin)
-        certain = APART**2 / (APART**2 + unexplained[arm] / visits)
+        certain = APART * APART / (APART * APART + unexplained[arm] / visits)
         chance = mean_win + slope * (worth[arm] - mean_margin) + certain * departs
         worth[arm] = chance + MARGIN_WIN * worth[arm]
     return worth
@@ -657,7 +660,7 @@ def _phases(arms: Sequence[int]) -> int:
 
 def _play_worlds(search: Search, root: Flat, arms: list[int], first: int, last: int) -> None:
     """Play the arms out in these worlds, shared out among the threads."""
-    chunk = max(1, CHUNK_SIMS // len(arms))
+    chunk = max(1, min(CHUNK_SIMS // len(arms), -(-(last - first) // search.threads)))
     workers = min(search.threads, -(-(last - first) // chunk))
 
     def share(worker: int) -> Callable[[_Stop], None]:

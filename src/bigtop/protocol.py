@@ -530,7 +530,9 @@ class EngineBrain:
             found = engine.answer(position, seed, self.threads, self.memory, stop, known)
         except ValueError as refused:  # over, hidden, or too little memory
             raise Refusal(str(refused)) from refused
-        except MemoryError as lacking:  # the host may set more than the machine has
+        except (MemoryError, RuntimeError) as lacking:  # the host may set more than the machine has
+            if isinstance(lacking, RuntimeError) and str(lacking) != "can't start new thread":
+                raise
             raise Refusal(f"no room for a search in {self.memory} MB of memory") from lacking
         self._others.learn(found)
         if found.sims:
