@@ -612,3 +612,43 @@ def test_no_network_is_opened_and_no_program_started(
     ran = run_code(GUARDED, json.dumps(args))
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stderr.splitlines()[-1]) == []
+
+
+HALF_AN_ANSWER = """
+import os, sys, time
+from pathlib import Path
+from bigtop.runs import end_local_workers, local_workers
+
+def half(done):
+    frame = sys._getframe()
+    while "result_queue" not in frame.f_locals:
+        frame = frame.f_back
+    # the length of a message of 1,000 bytes, and the first of them
+    os.write(frame.f_locals["result_queue"]._writer.fileno(), b"\\0\\0\\3\\xe8x")
+    Path(done).touch()
+    time.sleep(600)
+
+if __name__ == "__main__":
+    pool = local_workers(1)()
+    pool.submit(half, sys.argv[1])
+    while not Path(sys.argv[1]).exists():
+        time.sleep(0.01)
+    pool.shutdown(wait=False, cancel_futures=True)
+    end_local_workers()
+    print("ended")
+"""
+
+
+def test_a_worker_that_is_ended_in_the_midst_of_an_answer_is_not_waited_for(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "half.py"
+    script.write_text(HALF_AN_ANSWER, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, script, tmp_path / "done"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "ended\n")

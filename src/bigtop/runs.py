@@ -14,6 +14,7 @@ import os
 import signal
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
@@ -368,8 +369,18 @@ def start_players(run: Run) -> None:
                 raise PlayerRefusedError(f"{spec} does not start: {failure}") from None
 
 
+_answers: weakref.WeakSet[Any] = weakref.WeakSet()
+"""Where the processes of each pool write what they bring back; this process could, too."""
+
+
 class _Workers(ProcessPoolExecutor):
     """Processes that Ctrl-C at a terminal does not reach: who started them ends them."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count, mp_context=multiprocessing.get_context("spawn"))
+        answers = getattr(getattr(self, "_result_queue", None), "_writer", None)
+        if answers is not None:
+            _answers.add(answers)
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Hand out work; starts a process when all are busy."""
@@ -385,7 +396,7 @@ def local_workers(count: int) -> Callable[[], Executor]:
     """A maker of pools of so many processes, each started afresh."""
 
     def make() -> Executor:
-        return _Workers(count, mp_context=multiprocessing.get_context("spawn"))
+        return _Workers(count)
 
     return make
 
@@ -394,6 +405,9 @@ def end_local_workers() -> None:
     """End the processes that local_workers started, without waiting for what they do."""
     for child in multiprocessing.active_children():
         child.terminate()
+    # the rest of a message that one was writing would be waited for as long as anybody could write
+    for answers in list(_answers):
+        answers.close()
 
 
 def play_boards(
