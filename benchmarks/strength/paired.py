@@ -27,7 +27,8 @@ from bigtop.notation import Game, Position
 from bigtop.players import shown_to
 from bigtop.weights import read_weights, shipped
 
-DEALS, SEATS, OTHERS = 1, 2, 3
+# streams of a study's generator
+DEALS, EARLIER, OTHERS = 1, 2, 3
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def earlier(study: Study, number: int) -> list[int]:
     scores = [0] * study.players
     net = shipped(study.players)
     for count in range(study.players - 1):
-        rng = Rng(study.seed).split(SEATS, number, count)
+        rng = Rng(study.seed).split(EARLIER, number, count)
         round_ = deal(study.players, rng)
         while not round_.end:
             round_.play(choose(round_, net, rng))

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bigtop.core.policy import choose, planner_values
 from bigtop.core.rng import Rng
@@ -427,9 +427,9 @@ def _flat(search: Search) -> Answer:
             step = max(1, (sims - done) // (phases - phase) // len(arms))
             _play_worlds(search, root, arms, worlds, worlds + step)
             worlds += step
-        done = sum(line[1] for line in root.lines())
-        margins = root.lines()
-        arms.sort(key=lambda arm: (-(margins[arm][4] or 0.0), arm))
+        lines = root.lines()
+        done = sum(line[1] for line in lines)
+        arms.sort(key=lambda arm: (-(lines[arm][4] or 0.0), arm))
         if phase + 1 < phases:
             arms = arms[: (len(arms) + 1) // 2]
         if search.stop.is_set():
@@ -508,7 +508,8 @@ def _bigtop(search: Search) -> Answer:
                 played = groups[-1][1]
         lines = root.lines()
         done = sum(line[1] for line in lines)
-        worth = _worth(search, root, hands.trust(float(options["trust"])) * played, arms)
+        trust = hands.trust(float(options["trust"]))
+        worth = _worth(search, root, lines, trust * played, arms)
         arms.sort(key=lambda arm: (-worth[arm], arm))
         if phase + 1 < phases:
             arms = arms[: (len(arms) + 1) // 2]
@@ -543,7 +544,13 @@ def _clairvoyant(search: Search) -> Answer:
     return search.answer(started, lines, len(arms), 1)
 
 
-def _worth(search: Search, root: Flat, weight: float, arms: Sequence[int]) -> dict[int, float]:
+def _worth(
+    search: Search,
+    root: Flat,
+    lines: Sequence[tuple[Any, ...]],
+    weight: float,
+    arms: Sequence[int],
+) -> dict[int, float]:
     """What the moves are chosen by: the mean margin of the playouts, with the evaluation of the
     move counted as `weight` more; in a game the chance of winning it.
 
@@ -551,9 +558,7 @@ def _worth(search: Search, root: Flat, weight: float, arms: Sequence[int]) -> di
     move departs from that as far as its own playouts show it with some certainty.
     """
     values = root.values_ranked()
-    found = [
-        (visits, margin or 0.0, win or 0.0) for _, visits, _, _, margin, _, win in root.lines()
-    ]
+    found = [(visits, margin or 0.0, win or 0.0) for _, visits, _, _, margin, _, win in lines]
     tried = [arm for arm in arms if found[arm][0]]
     worth = dict.fromkeys(arms, -math.inf)
     for arm in tried:
