@@ -314,6 +314,20 @@ static inline void bigtop_row_open(uint8_t *row, int n, int place)
     }
 }
 
+/* For each of the first n cards of a row: base, and 0 to 54 for the unordered pair of its active
+   number and that of the card so many places on.  Up to 15 more are written. */
+static inline void bigtop_pair_inputs(const uint8_t *row, int n, int apart, int base,
+                                      uint16_t *out)
+{
+    int i, k;
+    for (i = 0; i < n; i += 16)
+        for (k = i; k < i + 16; k++) {
+            uint16_t a = row[k] >> 4, b = row[k + apart] >> 4;
+            uint16_t high = a > b ? a : b, low = a > b ? b : a;
+            out[k] = (uint16_t)(base + high * (high - 1) / 2 + low - 1);
+        }
+}
+
 /* Begin to load what will be read soon. */
 static inline void bigtop_prefetch(const void *address)
 {

@@ -1,6 +1,6 @@
 # cython: language_level=3
 """The few machine-level operations that Cython has no words for (see bits.h)."""
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef extern from "bits.h" nogil:
     void ensure "bigtop_ensure"(bint condition) noexcept
@@ -23,6 +23,8 @@ cdef extern from "bits.h" nogil:
     uint64_t row_near "bigtop_row_near"(const uint8_t* row, int n, int number) noexcept
     uint32_t* append_blocks "bigtop_append_blocks"(uint32_t* out, const uint64_t* starts, int n,
                                                    uint32_t base) noexcept
+    void pair_inputs "bigtop_pair_inputs"(const uint8_t* row, int n, int apart, int base,
+                                          uint16_t* out) noexcept
     void prefetch "bigtop_prefetch"(const void* address) noexcept
     void large_pages "bigtop_large_pages"(void* memory, size_t bytes) noexcept
     void row_flip "bigtop_row_flip"(uint8_t* row) noexcept

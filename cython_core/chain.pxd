@@ -51,8 +51,8 @@ cdef class Story:
     cdef readonly int viewer
     cdef double seat_log(self, int seat, int model, const uint8_t* cards, double least,
                          uint32_t* scratch) noexcept nogil
-    cdef double fill_seat(self, int seat, Particle* p, int tries, const double* prior,
+    cdef double fill_seat(self, int seat, Particle* p, int tries, const double* chances,
                           const double* weights, double heat, RngState* rng,
                           uint32_t* scratch) noexcept nogil
-    cdef bint step(self, Particle* p, double (*weights)[MODELS], double heat, RngState* rng,
-                   uint32_t* scratch) noexcept nogil
+    cdef bint step(self, Particle* p, double (*chances)[MODELS], double (*weights)[MODELS],
+                   double heat, RngState* rng, uint32_t* scratch) noexcept nogil

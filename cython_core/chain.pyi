@@ -41,4 +41,5 @@ class Story:
         heats: Sequence[float],
         steps: int,
         prior: Sequence[Sequence[float]] | None = None,
+        proposed: Sequence[Sequence[float]] | None = None,
     ) -> Worlds: ...

@@ -63,10 +63,21 @@ cdef enum:
     KNOWN = 1000
     TRIES = 64
     FAR = 12        # e^-12 is far less likely
-    IMPOSSIBLE = -1000000  # the weight of a model without a chance
 
-# Of the planner, greedy, random and learned models.
-PRIOR = (0.35, 0.2, 0.1, 0.35)
+# Of the planner, greedy, random and learned models, and of those like a planner.
+PRIOR = (0.25, 0.15, 0.1, 0.3, 0.2)
+
+
+cdef int drawn_model(const double* chances, RngState* rng) noexcept nogil:
+    """A model by the chances of each."""
+    cdef double coin = (rng_next(rng) >> 11) * (1.0 / 9007199254740992.0)
+    cdef int model = 0, last = MODELS - 1
+    while chances[last] <= 0 and last > 0:
+        last -= 1
+    while model < last and coin >= chances[model]:
+        coin -= chances[model]
+        model += 1
+    return model
 
 
 cdef int _uncover(State* s, uint32_t code, bytes shown, int (*tags)[64], uint8_t* cards) except -1:
@@ -225,7 +236,8 @@ cdef class Story:
 
         Args:
             full: agrees with what the viewer knows.
-            models: by seat, the number of its model: 0 planner, 1 greedy, 2 random, 3 learned.
+            models: by seat, the number of its model: 0 planner, 1 greedy, 2 random, 3 learned,
+                4 like a planner.
 
         Raises:
             ValueError: a round of another shape, or no such model.
@@ -270,28 +282,25 @@ cdef class Story:
                 break
         return total
 
-    cdef double fill_seat(self, int seat, Particle* p, int tries, const double* prior,
+    cdef double fill_seat(self, int seat, Particle* p, int tries, const double* chances,
                           const double* weights, double heat, RngState* rng,
                           uint32_t* scratch) noexcept nogil:
         """Deal a seat its hidden cards, and a model: of several tries one, by how well they
         explain what it did, to the power `heat`. Return the logarithm of the mean of these."""
         cdef Particle best[TRIES]
         cdef double logs[TRIES]
-        cdef double most = -1e300, total = 0, coin
+        cdef double most = -1e300, total = 0, coin, least
         cdef int k, model, first = self.first_slot[seat]
         cdef int hidden = self.first_slot[seat + 1] - first
         for k in range(tries):
             memcpy(best[k].cards, p.cards, 45)
             rng_shuffle_head(rng, best[k].cards + first, self.knowledge.unseen_count - first,
                              hidden)
-            coin = (rng_next(rng) >> 11) * (1.0 / 9007199254740992.0)
-            model = 0
-            while model < MODELS - 1 and coin >= prior[model]:
-                coin -= prior[model]
-                model += 1
+            model = drawn_model(chances, rng)
             best[k].model[seat] = <uint8_t>model
             # what is far less likely than another counts for nothing
-            logs[k] = self.seat_log(seat, model, best[k].cards, most - FAR / heat, scratch)
+            least = most - FAR / heat - weights[model]
+            logs[k] = weights[model] + self.seat_log(seat, model, best[k].cards, least, scratch)
             most = logs[k] if logs[k] > most else most
         for k in range(tries):
             total += plain_exp(heat * (logs[k] - most))
@@ -304,11 +313,11 @@ cdef class Story:
             k += 1
         memcpy(p.cards, best[k].cards, 45)
         p.model[seat] = best[k].model[seat]
-        p.logs[seat] = logs[k] + weights[p.model[seat]]
+        p.logs[seat] = logs[k]
         return heat * most + plain_log(total / tries)
 
-    cdef bint step(self, Particle* p, double (*weights)[MODELS], double heat, RngState* rng,
-                   uint32_t* scratch) noexcept nogil:
+    cdef bint step(self, Particle* p, double (*chances)[MODELS], double (*weights)[MODELS],
+                   double heat, RngState* rng, uint32_t* scratch) noexcept nogil:
         """Propose a change and make it, or not, by the likelihood to the power `heat`; say
         whether."""
         cdef const Knowledge* k = &self.knowledge
@@ -324,9 +333,8 @@ cdef class Story:
         if hidden == 0 or what < 3:
             # another model for a seat
             seat = <int>rng_below(rng, k.known.players)
-            other = <int>rng_below(rng, MODELS)
-            if (seat != self.viewer and other != p.model[seat]
-                    and weights[seat][other] > IMPOSSIBLE):
+            other = drawn_model(chances[seat], rng)
+            if seat != self.viewer and other != p.model[seat]:
                 switched = other
                 touched[0] = seat
                 n = 1
@@ -376,7 +384,8 @@ cdef class Story:
             p.model[touched[0]] = <uint8_t>switched
         return True
 
-    def draw(self, Rng rng not None, int count, int tries, heats, int steps, prior=None) -> Worlds:
+    def draw(self, Rng rng not None, int count, int tries, heats, int steps, prior=None,
+             proposed=None) -> Worlds:
         """Full rounds, drawn by the weighted belief.
 
         Args:
@@ -388,6 +397,9 @@ cdef class Story:
             steps: of the walk, for each round and each power.
             prior: by seat, the weight of each model before its decisions are seen, together 1;
                 None: PRIOR.
+            proposed: by seat, the chances with which each model is tried, together 1, above 0 for
+                each that has weight; None: as before the decisions. Those near what the decisions
+                tell save work, and change nothing else in the long run.
 
         Raises:
             ValueError: a number out of range, or weights of another number of seats or models.
@@ -404,6 +416,7 @@ cdef class Story:
         cdef double heat[16]
         cdef list powers = [float(power) for power in heats]
         cdef int level, levels = len(powers)
+        cdef double weight
         if (levels < 1 or levels > 16 or powers != sorted(powers) or powers[0] <= 0.0
                 or powers[levels - 1] != 1.0):
             raise ValueError(f"expected 1 to 16 ascending powers, above 0, the last 1: {heats}")
@@ -413,14 +426,18 @@ cdef class Story:
             raise ValueError(f"expected at least 1 round and 1 to {TRIES} tries: {count}, {tries}")
         if prior is None:
             prior = [PRIOR] * players
-        if [len(row) for row in prior] != [MODELS] * players:
+        if proposed is None:
+            proposed = prior
+        if [len(row) for rows in (prior, proposed) for row in rows] != [MODELS] * (2 * players):
             raise ValueError(f"expected {MODELS} weights for each seat")
         for seat in range(players):
             for model in range(MODELS):
-                chances[seat][model] = max(0.0, <double>prior[seat][model])
-                weights[seat][model] = IMPOSSIBLE
-                if chances[seat][model] > 0:
-                    weights[seat][model] = plain_log(min(1.0, max(1e-9, chances[seat][model])))
+                weight = max(0.0, <double>prior[seat][model])
+                chances[seat][model] = max(0.0, <double>proposed[seat][model]) if weight else 0.0
+                if weight and not chances[seat][model] > 0:
+                    raise ValueError("expected every model that has weight to be tried")
+                if weight:
+                    weights[seat][model] = plain_log(weight / chances[seat][model])
         out.worlds = <World*>malloc(count * sizeof(World))
         particles = <Particle*>malloc(count * sizeof(Particle))
         spare = <Particle*>malloc(count * sizeof(Particle))
@@ -463,7 +480,8 @@ cdef class Story:
                     particles, spare = spare, particles
                 for k in range(count):
                     for _ in range(steps):
-                        self.step(&particles[k], weights, heat[level], &stream, scratch)
+                        self.step(&particles[k], chances, weights, heat[level], &stream,
+                                  scratch)
             for k in range(count):
                 state_copy(&out.worlds[k].state, &self.knowledge.known)
                 for i in range(self.knowledge.hidden):

@@ -33,15 +33,14 @@ cdef struct Rated:
     uint32_t move
 
 
-cdef int candidates(const State* s, uint32_t* scratch, uint32_t* moves) noexcept nogil
+cdef int candidates(const State* s, uint32_t* moves) noexcept nogil
 cdef void apply(State* after, const State* s, uint32_t move) noexcept nogil
-cdef int rate_moves(const Net* net, const State* s, const Seen* seen, uint32_t* scratch,
+cdef int rate_moves(const Net* net, const State* s, const Seen* seen,
                     Rated* rated) noexcept nogil
-cdef uint32_t learned_move(const Net* net, const State* s, const Seen* seen,
-                           uint32_t* scratch) noexcept nogil
+cdef uint32_t learned_move(const Net* net, const State* s, const Seen* seen) noexcept nogil
 
 cdef double learned_chance(const Net* net, const State* s, const Seen* seen, uint32_t move,
-                           double temperature, double least, uint32_t* scratch) noexcept nogil
+                           double temperature, double least) noexcept nogil
 cdef double plain_exp(double x) noexcept nogil
 cdef double plain_log(double x) noexcept nogil
 

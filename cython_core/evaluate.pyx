@@ -3,15 +3,20 @@ from libc.stdint cimport uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-from .bits cimport row_flip
+from .bits cimport lowest, row_flip
 from .features cimport MAX_ON, after_inputs, open_eyes
-from .moves cimport MAX_LISTED, ends_to_scout, list_scout_shows, may_pass
-from .planner cimport Placings, Shape, placing_at, planner_value, rank_placings, shape_hand
+from .moves cimport (
+    Arms, Pickup, arms_at, ends_to_scout, joined_beats, joining_places, may_pass, number_of, pickup,
+)
+from .planner cimport (
+    NO_KEY, Gap, Placings, Shape, gap_of, h_gained, h_without, key_move, key_value, move_key,
+    no_gap, placing_at, rank_placings, reach_of, shape_hand,
+)
 from .sets cimport Beaters, beaters, list_beaters
 from .state cimport (
-    FLIP, KEEP, NOBODY, PASS, RUNNING, SCOUT, SCOUT_SHOW, TURNED_SHIFT, Round, active_strength,
-    end_card, may_scout, may_scout_show, move_kind, plain_move, scout_move, show_move,
-    state_copy, state_play, state_points,
+    END_SHIFT, FLIP, KEEP, KIND_SHIFT, NOBODY, PASS, PLACE_SHIFT, RUNNING, SCOUT, SCOUT_SHOW,
+    TURNED_SHIFT, Round, active_strength, end_card, may_scout, may_scout_show, move_kind,
+    plain_move, scout_move, show_move, state_copy, state_play, state_points,
 )
 
 cdef extern from "network.h" nogil:
@@ -67,33 +72,96 @@ cdef int best_placings(const State* s, const Shape* shape, uint32_t* moves) noex
     return n
 
 
-cdef int best_both(const State* s, const Shape* shape, uint32_t* scratch,
-                   uint32_t* moves) noexcept nogil:
-    """The best Scout & Shows by the planner's value."""
-    cdef int values[CANDIDATE_BOTH]
-    cdef uint32_t* stop = scratch
-    cdef int end, n = 0, k, i, value
+cdef inline int kept(int64_t* keys, int n, int most, int64_t key) noexcept nogil:
+    """Put a key among the n greatest, of which `most` are kept; return how many there are."""
+    cdef int i
+    if n == most:
+        if key < keys[n - 1]:
+            return n
+        n -= 1
+    i = n
+    while i > 0 and keys[i - 1] < key:
+        keys[i] = keys[i - 1]
+        i -= 1
+    keys[i] = key
+    return n + 1
+
+
+cdef int best_both(const State* s, const Shape* shape, uint32_t* moves) noexcept nogil:
+    """The best Scout & Shows by the planner's value, of equals the first in canonical order.
+
+    Far from where the block leaves, a card gains what it gains in the whole hand.
+    """
+    cdef int64_t keys[CANDIDATE_BOTH]
+    cdef int gains[92]  # by twice the place, plus the side
+    cdef uint8_t firsts[MAX_BLOCKS]
+    cdef uint8_t lasts[MAX_BLOCKS]
+    cdef int64_t least
+    cdef int n = shape.n, found = 0, end, at, place, k, blocks, first, last, low, high, value, gain
+    cdef uint32_t base
+    cdef Beaters b
+    cdef Pickup p
+    cdef Gap gap
     for end in range(ends_to_scout(s)):
-        stop = list_scout_shows(s, &shape.links, end, False, stop)
-    for k in range(<int>(stop - scratch)):
-        value = planner_value(shape, s, scratch[k])
-        if n == CANDIDATE_BOTH:
-            if value <= values[n - 1]:
-                continue
-            n -= 1
-        i = n
-        while i > 0 and values[i - 1] < value:
-            values[i] = values[i - 1]
-            moves[i] = moves[i - 1]
-            i -= 1
-        values[i] = value
-        moves[i] = scratch[k]
-        n += 1
-    return n
+        p = pickup(s, end)
+        gap = no_gap(shape)
+        for at in range(2 * (n + 1)):
+            gains[at] = h_gained(shape, &gap, at >> 1, number_of(p.card, at & 1))
+        b = beaters(shape.row, n, &shape.links, p.strength)
+        blocks = list_beaters(&b, &shape.links, firsts, lasts)
+        for k in range(blocks):
+            first, last = firsts[k], lasts[k]
+            gap = gap_of(shape, first, last)
+            value = h_without(shape, &gap) + 8 * (s.active_size - (n - last + first))
+            low, high = reach_of(shape, first, last)
+            base = <uint32_t>SCOUT_SHOW << KIND_SHIFT | end << END_SHIFT | show_move(first, last)
+            for at in range(2 * (n + 1)):
+                place = at >> 1
+                if first < place <= last + 1:
+                    continue  # it parts the block, or is where it is at `first`
+                gain = gains[at]
+                if low <= place <= high:
+                    gain = h_gained(shape, &gap, place, number_of(p.card, at & 1))
+                least = keys[found - 1] if found == CANDIDATE_BOTH else NO_KEY
+                if value + gain >= key_value(least):
+                    found = kept(keys, found, CANDIDATE_BOTH, move_key(
+                        value + gain, base + (at << TURNED_SHIFT)
+                        + (show_move(1, 1) if place <= first else 0)))
+        found = joined_kept(s, shape, &p, keys, found)
+    for k in range(found):
+        moves[k] = key_move(keys[k])
+    return found
+
+
+cdef int joined_kept(const State* s, const Shape* shape, const Pickup* p, int64_t* keys,
+                     int found) noexcept nogil:
+    """Those that show the scouted card, put among the best; return how many these are."""
+    cdef int turned, number, place, x, y, most, n = shape.n
+    cdef uint64_t places
+    cdef uint32_t base
+    cdef Arms a
+    cdef Gap gap
+    for turned in range(2):
+        number = number_of(p.card, turned)
+        base = (<uint32_t>SCOUT_SHOW << KIND_SHIFT | p.end << END_SHIFT | turned << TURNED_SHIFT)
+        places = joining_places(shape.row, n, number) | 1
+        while places:
+            place = lowest(places)
+            places &= places - 1
+            a = arms_at(shape.row, n, &shape.links, place, number)
+            for x in range(a.left + 1):
+                most = a.right if x == 0 or a.left_step == a.right_step else 0
+                for y in range(most + 1):
+                    if (x or y or place == 0) and joined_beats(p.strength, &a, number, x, y):
+                        gap = gap_of(shape, place - x, place + y - 1)
+                        found = kept(keys, found, CANDIDATE_BOTH, move_key(
+                            h_without(shape, &gap) + 8 * (s.active_size - (n - x - y)),
+                            base | place << PLACE_SHIFT | show_move(place - x, place + y)))
+    return found
 
 
 cdef int candidates_of(int part, const State* s, const Shape* shape, int listed,
-                       uint32_t* scratch, uint32_t* moves) noexcept nogil:
+                       uint32_t* moves) noexcept nogil:
     """A part of the candidates: the choices of the flip phase or all Shows, the planner's best
     Scouts, its best Scout & Shows, the pass. `listed` are in the parts before it."""
     cdef uint8_t firsts[MAX_BLOCKS]
@@ -114,7 +182,7 @@ cdef int candidates_of(int part, const State* s, const Shape* shape, int listed,
     if part == 1:
         return best_placings(s, shape, moves) if may_scout(s) else 0
     if part == 2:
-        return best_both(s, shape, scratch, moves) if may_scout_show(s) else 0
+        return best_both(s, shape, moves) if may_scout_show(s) else 0
     if may_pass(s, listed):
         moves[0] = plain_move(PASS)
         return 1
@@ -127,13 +195,13 @@ cdef int part_of(uint32_t move) noexcept nogil:
     return 1 if kind == SCOUT else 2 if kind == SCOUT_SHOW else 3 if kind == PASS else 0
 
 
-cdef int candidates(const State* s, uint32_t* scratch, uint32_t* moves) noexcept nogil:
+cdef int candidates(const State* s, uint32_t* moves) noexcept nogil:
     """The moves worth a look; room for MAX_CANDIDATES; return how many."""
     cdef Shape shape
     cdef int n = 0, part
     shape_hand(&shape, s.row[s.turn], s.size[s.turn])
     for part in range(PARTS):
-        n += candidates_of(part, s, &shape, n, scratch, moves + n)
+        n += candidates_of(part, s, &shape, n, moves + n)
     return n
 
 
@@ -173,12 +241,12 @@ cdef inline int64_t value_after(const Net* net, const Eyes* eyes, const int16_t*
     return value
 
 
-cdef int rate_moves(const Net* net, const State* s, const Seen* seen, uint32_t* scratch,
+cdef int rate_moves(const Net* net, const State* s, const Seen* seen,
                     Rated* rated) noexcept nogil:
     """Value the candidates, in no order; room for MAX_CANDIDATES; return how many."""
     cdef uint32_t moves[MAX_CANDIDATES]
     cdef int16_t base[WIDE]
-    cdef int n = candidates(s, scratch, moves), k
+    cdef int n = candidates(s, moves), k
     cdef Eyes eyes
     open_eyes(&eyes, s, seen, s.turn)
     net_sum(net, base, net_bias(net), eyes.inputs, eyes.count)
@@ -188,11 +256,10 @@ cdef int rate_moves(const Net* net, const State* s, const Seen* seen, uint32_t* 
     return n
 
 
-cdef uint32_t learned_move(const Net* net, const State* s, const Seen* seen,
-                           uint32_t* scratch) noexcept nogil:
+cdef uint32_t learned_move(const Net* net, const State* s, const Seen* seen) noexcept nogil:
     """The move of the highest value; ties: the first in canonical order."""
     cdef Rated rated[MAX_CANDIDATES]
-    cdef int n = rate_moves(net, s, seen, scratch, rated), k, best = 0
+    cdef int n = rate_moves(net, s, seen, rated), k, best = 0
     for k in range(1, n):
         if (rated[k].value > rated[best].value
                 or (rated[k].value == rated[best].value and rated[k].move < rated[best].move)):
@@ -235,7 +302,7 @@ cdef double plain_log(double x) noexcept nogil:
 
 
 cdef double learned_chance(const Net* net, const State* s, const Seen* seen, uint32_t move,
-                           double temperature, double least, uint32_t* scratch) noexcept nogil:
+                           double temperature, double least) noexcept nogil:
     """The chance of a move by the softmax of the evaluation over the candidates.
 
     Args:
@@ -254,7 +321,7 @@ cdef double learned_chance(const Net* net, const State* s, const Seen* seen, uin
     shape_hand(&shape, s.row[s.turn], s.size[s.turn])
     for part in range(own_part + 1):
         k = n
-        n += candidates_of(part, s, &shape, n, scratch, moves + n)
+        n += candidates_of(part, s, &shape, n, moves + n)
     for k in range(k, n):
         there |= moves[k] == move
     if not there:
@@ -277,7 +344,7 @@ cdef double learned_chance(const Net* net, const State* s, const Seen* seen, uin
         own_part += 1
         if own_part == PARTS:
             return 1 / total
-        n += candidates_of(own_part, s, &shape, n, scratch, moves + n)
+        n += candidates_of(own_part, s, &shape, n, moves + n)
 
 
 cdef class Network:
@@ -395,19 +462,16 @@ def rated_moves(Round round_ not None, Network network not None) -> list:
             another number of players.
     """
     cdef Rated* rated
-    cdef uint32_t* scratch
     cdef int n
     cdef double unit
     network.must_fit(round_.state.players)
     _ready(round_)
     unit = 1.0 / ((round_.state.players - 1) * <double>POINT)
     rated = <Rated*>malloc(MAX_CANDIDATES * sizeof(Rated))
-    scratch = <uint32_t*>malloc(MAX_LISTED * sizeof(uint32_t))
     try:
-        if rated == NULL or scratch == NULL:
+        if rated == NULL:
             raise MemoryError
-        n = rate_moves(network.net, &round_.state, &round_.seen, scratch, rated)
+        n = rate_moves(network.net, &round_.state, &round_.seen, rated)
         return [(rated[k].move, rated[k].value * unit) for k in range(n)]
     finally:
         free(rated)
-        free(scratch)

@@ -10,7 +10,7 @@ the left one, and what it finds then may differ (in 3% of the positions).
 from libc.stdint cimport uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from .bits cimport Links, links_of, lowest, popcount, row_close, row_links
+from .bits cimport Links, links_of, lowest, pair_inputs, popcount, row_close, row_links
 from .cards cimport ROW_BYTES, card_id, row_set
 from .moves cimport NO_STEP, arm_before, arm_from, step_between
 from .sets cimport Beaters, beaters, count_beaters
@@ -59,13 +59,6 @@ cdef struct Eyes:
 
 cdef inline int at_most(int value, int most) noexcept nogil:
     return value if value < most else most
-
-
-cdef inline int pair_of(int a, int b) noexcept nogil:
-    """0 .. 54 for an unordered pair of numbers, equal ones too."""
-    if a < b:
-        a, b = b, a
-    return a * (a - 1) // 2 + b - 1
 
 
 cdef inline int block_input(int cards, bint equal, int low) noexcept nogil:
@@ -146,15 +139,20 @@ cdef inline void open_eyes(Eyes* e, const State* s, const Seen* seen, int seat) 
     e.count = <int>(out - e.inputs)
 
 
-cdef inline uint16_t* peel_inputs(const uint8_t* hand, int n, uint16_t* out) noexcept nogil:
+cdef inline uint64_t closed(uint64_t links, int first, int cards, bint joined) noexcept nogil:
+    """The links of one kind without the cards from `first` on; `joined`: their neighbours are."""
+    cdef uint64_t bit = <uint64_t>1 << first
+    return links >> cards & ~(bit - 1) | links & (bit - 1) >> 1 | (bit >> 1 if joined else 0)
+
+
+cdef inline uint16_t* peel_inputs(const uint8_t* hand, int n, Links links,
+                                  uint16_t* out) noexcept nogil:
     """Take the strongest block out again and again until nothing is left."""
     cdef uint8_t row[64]
-    cdef Links links
     cdef uint64_t equal, up, down, e, u, d
-    cdef int peels = 0, cards, first, low, k, best, at
+    cdef int peels = 0, cards, first, low, k, best, at, step
     memcpy(row, hand, ROW_BYTES)
     while n and peels < 15:
-        links = row_links(row, n)
         e, u, d = links.equal, links.up, links.down
         cards = 1
         equal = up = down = 0
@@ -205,6 +203,12 @@ cdef inline uint16_t* peel_inputs(const uint8_t* hand, int n, uint16_t* out) noe
         if peels < 3:
             out[0] = <uint16_t>(IN_PEEL + 150 * peels + block_input(cards, e != 0, best))
             out += 1
+        step = NO_STEP
+        if first > 0 and first + cards < n:
+            step = step_between(row[first - 1] >> 4, row[first + cards] >> 4)
+        links.down = closed(links.down, first, cards, step == -1)
+        links.equal = closed(links.equal, first, cards, step == 0)
+        links.up = closed(links.up, first, cards, step == 1)
         row_close(row, n, first, cards)
         n -= cards
         peels += 1
@@ -231,7 +235,7 @@ cdef inline uint16_t* leaving_input(const uint8_t* row, int n, const Links* link
 
 cdef inline uint16_t* hand_inputs(const uint8_t* row, int n, const Links* links,
                                   uint16_t* out) noexcept nogil:
-    cdef int k, first, last, low, step, number, before = 0, second = 0
+    cdef int first, last, low, step
     cdef uint64_t mask, starts, alone
     out[0] = <uint16_t>(IN_SIZE + at_most(n, 23))
     out += 1
@@ -254,19 +258,14 @@ cdef inline uint16_t* hand_inputs(const uint8_t* row, int n, const Links* links,
             low = row[last if step < 0 else first] >> 4
             out[0] = <uint16_t>(IN_CHAIN + block_input(last - first + 1, step == 0, low))
             out = leaving_input(row, n, links, first, last, out + 1)
-    for k in range(n):
-        number = row[k] >> 4
-        if k > 0:
-            out[0] = <uint16_t>(IN_PAIR + pair_of(number, before))
-            out += 1
-        if k > 1:
-            out[0] = <uint16_t>(IN_NEXT + pair_of(number, second))
-            out += 1
-        second = before
-        before = number
+    pair_inputs(row, n - 1, 1, IN_PAIR, out)
+    out += n - 1
+    if n > 2:
+        pair_inputs(row, n - 2, 2, IN_NEXT, out)
+        out += n - 2
     out[0] = <uint16_t>(IN_EDGE + (row[0] >> 4) - 1)
     out[1] = <uint16_t>(IN_EDGE + (row[n - 1] >> 4) - 1)
-    return peel_inputs(row, n, out + 2)
+    return peel_inputs(row, n, links[0], out + 2)
 
 
 cdef inline int after_inputs(const Eyes* e, const State* s, uint16_t* out) noexcept nogil:

@@ -363,7 +363,7 @@ cdef class Ismcts(Root):
         else:
             n = 0
             if self.network is not None:
-                n = self.best_rated(s, seen, most, scratch, keys)
+                n = self.best_rated(s, seen, most, keys)
             if n < most:
                 n = self.best_planned(s, n, most, scratch, keys)
             for k in range(n):
@@ -412,11 +412,11 @@ cdef class Ismcts(Root):
             n = insert_key(keys, n, most, move_key(value, scratch[k]))
         return n
 
-    cdef int best_rated(self, const State* s, const Seen* seen, int most, uint32_t* scratch,
+    cdef int best_rated(self, const State* s, const Seen* seen, int most,
                         int64_t* keys) noexcept nogil:
         """The best moves by the network's value; return how many."""
         cdef Rated rated[MAX_CANDIDATES]
-        cdef int n = 0, k, count = rate_moves(self.network.net, s, seen, scratch, rated)
+        cdef int n = 0, k, count = rate_moves(self.network.net, s, seen, rated)
         cdef int64_t unit = (s.players - 1) * (POINT // FINE)
         for k in range(count):  # rounded down, also below 0, in every build
             n = insert_key(keys, n, most, move_key(

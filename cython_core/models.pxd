@@ -2,15 +2,14 @@
 """Models of players: how likely each makes a decision, and how it plays on.
 
 A model says with what probability a player of its kind, holding a given hand, would have
-done what a seat did.  All of them now and then play anything (NOISE), so that nothing is
-impossible.
+done what a seat did.  All of them now and then play anything, so that nothing is impossible.
 """
 from libc.stdint cimport uint32_t
 
 from .evaluate cimport Net, learned_chance, plain_exp, plain_log
 from .moves cimport count_moves
 from .planner cimport (
-    Shape, planner_flips, planner_move, planner_value, shape_hand,
+    Shape, planner_best, planner_flips, planner_value, shape_hand,
 )
 from .policy cimport (
     PLAY_GREEDY, PLAY_LEARNED, PLAY_PLANNER, PLAY_RANDOM, Policy, greedy_rule, scouts_there,
@@ -18,28 +17,40 @@ from .policy cimport (
 from .state cimport FLIP, NOBODY, SCOUT, Seen, State, move_kind, plain_move, scouts_card
 
 cdef enum:
-    MODELS = 4
-    MODEL_PLANNER = 0
+    MODELS = 5
+    MODEL_PLANNER = 0  # to the letter
     MODEL_GREEDY = 1
     MODEL_RANDOM = 2
     MODEL_LEARNED = 3
+    MODEL_LIKE = 4     # much like a planner
 
 
-cdef inline double planner_chance(const State* s, uint32_t move) noexcept nogil:
-    """Near 1 when the planner values no move higher than this one, less the more another is
-    worth: a player whose cost of a Scout is another one, or who errs a little, is like it."""
+cdef inline double planner_chance(const State* s, uint32_t move, bint like,
+                                  double least) noexcept nogil:
+    """1 for the planner's move, and less for another the more it values its own higher: the
+    walk over hands needs a way to those that explain a move.
+
+    `like`: of a player whose cost of a Scout is another one, or who errs a little. It
+    makes the planner's own move in about 4 of 10 cases, and others in proportion.
+    `least`: what is below it may be given as 0, which is faster.
+    """
     cdef Shape shape
     cdef uint32_t best
-    cdef double gap
+    cdef double gap, enough = 1e9
+    cdef int value
     if s.start != NOBODY:
         return planner_flips(s.row[s.turn], s.size[s.turn]) == (move == plain_move(FLIP))
-    best = planner_move(s, 1.0)
-    if best == move:
-        return 1
     shape_hand(&shape, s.row[s.turn], s.size[s.turn])
-    gap = (planner_value(&shape, s, best) - 8 * scouts_card(move_kind(best))
-           - planner_value(&shape, s, move) + 8 * scouts_card(move_kind(move))) / 8.0
-    return 0.9 * plain_exp(-gap / 0.3) + 0.01 * plain_exp(-gap / 2)
+    value = planner_value(&shape, s, move) - 8 * scouts_card(move_kind(move))
+    if not like and least > 1e-30:
+        enough = value - 8 * 0.2 * min(0.0, plain_log(least / 0.1))
+    best = planner_best(s, &shape, 1.0, enough)
+    if best == move:
+        return 0.4 if like else 1
+    gap = (planner_value(&shape, s, best) - 8 * scouts_card(move_kind(best)) - value) / 8.0
+    if like:
+        return 0.36 * plain_exp(-gap / 0.3) + 0.004 * plain_exp(-gap / 2)
+    return 0.1 * plain_exp(-gap / 0.2)
 
 
 cdef inline double greedy_chance(const State* s, uint32_t move, uint32_t* scratch) noexcept nogil:
@@ -59,18 +70,19 @@ cdef inline double log_chance(int model, const Net* net, const State* s, const S
     The acting hand must be known; the move must be legal and canonical, or the chance is that
     of noise.
     """
-    cdef double any_move = 1.0 / count_moves(s), chance, noise = 0.05, needed
+    cdef double any_move = 1.0 / count_moves(s), chance, noise = 0.05, needed = 0
     if model == MODEL_PLANNER:
-        chance = planner_chance(s, move)
+        noise = 0.005
+    if least > 0:
+        return 0  # below it whatever it is
+    if least > -600:
+        needed = (plain_exp(least) - noise * any_move) / (1 - noise)
+    if model == MODEL_PLANNER or model == MODEL_LIKE:
+        chance = planner_chance(s, move, model == MODEL_LIKE, needed)
     elif model == MODEL_GREEDY:
         chance = greedy_chance(s, move, scratch)
     elif model == MODEL_LEARNED:
-        needed = 0
-        if least > 0:
-            return 0  # below it whatever it is
-        if least > -600:
-            needed = (plain_exp(least) - noise * any_move) / (1 - noise)
-        chance = learned_chance(net, s, seen, move, 0.4, max(0.03 * any_move, needed), scratch)
+        chance = learned_chance(net, s, seen, move, 0.4, max(0.03 * any_move, needed))
     else:
         chance = any_move
     return plain_log((1 - noise) * chance + noise * any_move)
@@ -81,7 +93,7 @@ cdef inline Policy model_policy(int model, const Net* net) noexcept nogil:
     cdef Policy policy
     policy.scout_cost = 1.0
     policy.net = net
-    if model == MODEL_PLANNER:
+    if model == MODEL_PLANNER or model == MODEL_LIKE:
         policy.kind = PLAY_PLANNER
     elif model == MODEL_GREEDY:
         policy.kind = PLAY_GREEDY

@@ -296,6 +296,17 @@ cdef inline int longest_arm_before(const Links* links, int place) noexcept nogil
             + arm_before(links.down, place) - 2)
 
 
+cdef inline (int, int) reach_of(const Shape* shape, int first, int last) noexcept nogil:
+    """The first and the last place where what a card gains may depend on whether a block has
+    left."""
+    cdef int low = first, high = last + 1
+    if first > 0:
+        low -= longest_arm_before(&shape.links, first)
+    if high < shape.n:
+        high += chain_length(&shape.links, high)
+    return low, high
+
+
 cdef inline uint64_t span(int first, int stop) noexcept nogil:
     """The bits from first up to, not including, stop."""
     return (<uint64_t>1 << stop) - (<uint64_t>1 << first)
@@ -327,10 +338,7 @@ cdef inline int64_t best_scout_show(const Shape* shape, const State* s, int end,
         # with the block where it is when the card is put to its right
         base = <uint32_t>SCOUT_SHOW << KIND_SHIFT | end << END_SHIFT | show_move(first, last)
         value = (h_without(shape, &gap) + 8 * (s.active_size - (n + 1 - (last - first + 1))))
-        low = first - longest_arm_before(&shape.links, first) if first > 0 else 0
-        high = last + 1
-        if high < n:
-            high += chain_length(&shape.links, high)
+        low, high = reach_of(shape, first, last)
         for i in range(ranked.count):
             at = placing_at(ranked.keys[i])
             place = at >> 1
@@ -385,22 +393,34 @@ cdef inline uint32_t planner_choice(const State* s) noexcept nogil:
 cdef inline uint32_t planner_move(const State* s, double scout_cost) noexcept nogil:
     """The planner's move; ties: a Scout, a Show, a Scout & Show, then canonical order."""
     cdef Shape shape
-    cdef Placings ranked
-    cdef int end
-    cdef int64_t scout = NO_KEY, show, both = NO_KEY, other, key = NO_KEY
-    cdef double value = -1e9
     if s.start != NOBODY:
         return planner_choice(s)
     shape_hand(&shape, s.row[s.turn], s.size[s.turn])
+    return planner_best(s, &shape, scout_cost, 1e9)
+
+
+cdef inline uint32_t planner_best(const State* s, const Shape* shape, double scout_cost,
+                                  double enough) noexcept nogil:
+    """The planner's move outside the flip phase, or some move whose value, the cost of a Scout
+    taken off, is above `enough` eighths of a point."""
+    cdef Placings ranked[2]
+    cdef int end
+    cdef int64_t scout = NO_KEY, show, both = NO_KEY, other, key = NO_KEY
+    cdef double value = -1e9
+    show = best_show(shape, s)
+    if show != NO_KEY and key_value(show) > enough:
+        return key_move(show)
     if may_scout(s):
         for end in range(ends_to_scout(s)):
-            rank_placings(&shape, end_card(s, end), &ranked)
-            other = best_scout(&shape, end, &ranked)
+            rank_placings(shape, end_card(s, end), &ranked[end])
+            other = best_scout(shape, end, &ranked[end])
             scout = other if other > scout else scout
-            if may_scout_show(s):
-                other = best_scout_show(&shape, s, end, &ranked)
+        if scout != NO_KEY and key_value(scout) - 8 * scout_cost > enough:
+            return key_move(scout)
+        if may_scout_show(s):
+            for end in range(ends_to_scout(s)):
+                other = best_scout_show(shape, s, end, &ranked[end])
                 both = other if other > both else both
-    show = best_show(&shape, s)
     if scout != NO_KEY:
         key = scout
         value = key_value(scout) - 8 * scout_cost

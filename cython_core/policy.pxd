@@ -87,7 +87,7 @@ cdef inline uint32_t policy_move(const Policy* policy, const State* s, const See
     if policy.kind == PLAY_GREEDY:
         return greedy_move(s, rng, scratch)
     if policy.kind == PLAY_LEARNED:
-        return learned_move(policy.net, s, seen, scratch)
+        return learned_move(policy.net, s, seen)
     if s.start != NOBODY:
         return plain_move(FLIP if rng_next(rng) & 1 else KEEP)
     return random_move(s, rng)

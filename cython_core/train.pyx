@@ -216,7 +216,7 @@ cdef bint play_one(const Company* c, int players, const uint8_t* deck, int cards
             see(&seen, &s, rated[0].move)
             state_play(&s, rated[0].move)
             continue
-        n = rate_moves(c.learner.net, &s, &seen, scratch, rated)
+        n = rate_moves(c.learner.net, &s, &seen, rated)
         best = 0
         for k in range(1, n):
             if rated[k].value > rated[best].value:

@@ -18,8 +18,7 @@ from bigtop.core.state import FLIP, Round, deal, move_parts
 from bigtop.notation import Position
 from bigtop.weights import shipped
 
-PLANNER, GREEDY, RANDOM, LEARNED = range(4)
-NOISE = 0.05
+PLANNER, GREEDY, RANDOM, LEARNED, LIKE = range(5)
 
 
 def flipped(hand: bytes) -> bytes:
@@ -41,15 +40,19 @@ def chance(round_: Round, code: int, model: int) -> float:
         hand = round_.hand(round_.turn)
         turns = planner_h(flipped(hand)) > planner_h(hand)
         chosen = float(turns == (move_parts(code).kind == FLIP))
-    elif model == PLANNER:
+    elif model in (PLANNER, LIKE):
         values = dict(planner_values(round_))
         gap = max(values.values()) - values[code]
-        chosen = 1.0 if gap == 0 else 0.9 * math.exp(-gap / 0.3) + 0.01 * math.exp(-gap / 2)
-        if gap == 0 and choose(round_, "planner", Rng(0)) == code:
-            chosen = 1.0
+        if choose(round_, "planner", Rng(0)) == code:
+            chosen = 1.0 if model == PLANNER else 0.4
+        elif model == PLANNER:
+            chosen = 0.1 * math.exp(-gap / 0.2)
+        else:
+            chosen = 0.36 * math.exp(-gap / 0.3) + 0.004 * math.exp(-gap / 2)
     else:
         raise AssertionError(model)
-    return (1 - NOISE) * chosen + NOISE / count
+    noise = 0.005 if model == PLANNER else 0.05
+    return (1 - noise) * chosen + noise / count
 
 
 def rounds(players: int, seed: int) -> tuple[Position, list[tuple[Round, int]]]:
@@ -63,7 +66,7 @@ def rounds(players: int, seed: int) -> tuple[Position, list[tuple[Round, int]]]:
     return position, decisions
 
 
-@pytest.mark.parametrize("model", [PLANNER, RANDOM, LEARNED])
+@pytest.mark.parametrize("model", [PLANNER, RANDOM, LEARNED, LIKE])
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_the_chance_of_what_was_done_is_that_of_each_decision(players: int, model: int) -> None:
     """In the true round, from the history as a seat sees it: each hand is put together again."""
@@ -129,13 +132,15 @@ def with_hidden(seen: Position, cards: tuple[int, ...]) -> Round:
     return full
 
 
-def test_draws_follow_the_enumerated_posterior() -> None:
-    """All hands and models of a late position, weighed one by one, against many draws."""
+@pytest.mark.parametrize("proposed", [None, [[0.2, 0.0, 0.8, 0.0, 0.0]] * 3])
+def test_draws_follow_the_enumerated_posterior(proposed: list[list[float]] | None) -> None:
+    """All hands and models of a late position, weighed one by one, against many draws, whatever
+    the models that are tried."""
     seen = late_position()
     story = Story(seen.first, seen.plies, seen.round, shipped(3))
     viewer = seen.turn
     others = [seat for seat in range(3) if seat != viewer]
-    prior = [[0.6, 0.0, 0.4, 0.0]] * 3
+    prior = [[0.6, 0.0, 0.4, 0.0, 0.0]] * 3
     exact: defaultdict[tuple[object, ...], float] = defaultdict(float)
     for cards in itertools.permutations(unseen_cards(seen), 3):
         for turned in itertools.product((False, True), repeat=3):
@@ -158,7 +163,7 @@ def test_draws_follow_the_enumerated_posterior() -> None:
     draws, each = sized(60, 10), 50
     drawn: Counter[tuple[object, ...]] = Counter()
     for k in range(draws):
-        worlds = story.draw(Rng(5).split(k), each, 4, (1.0,), 60, prior)
+        worlds = story.draw(Rng(5).split(k), each, 4, (1.0,), 60, prior, proposed)
         for number in range(worlds.count):
             full = worlds.round(number)
             hidden = [
@@ -183,24 +188,26 @@ def test_draws_follow_the_enumerated_posterior() -> None:
 
 
 def test_models_are_told_apart() -> None:
-    """At a table of planners the draws hold planners, and at a random table not."""
+    """At each kind of table the draws hold its players, and hardly those of others."""
     shares = {}
-    for kind in ("planner", "random"):
+    for kind, player in (("planner", "planner"), ("random", "random"), ("learned", shipped(3))):
         found = []
         for seed in range(sized(6, 3)):
             position = Position.from_round(deal(3, Rng(seed)))
             rng = Rng(seed)
             while not position.is_over and position.round.made < 12:
-                position = position.play_code(choose(position.round, kind, rng))
+                position = position.play_code(choose(position.round, player, rng))
             if position.is_over:
                 continue
             seen = position.view(position.turn)
             story = Story(seen.first, seen.plies, seen.round, shipped(3))
-            models = story.draw(Rng(seed), 60, 4, (1.0,), 20).models()
-            found += [models[seat][PLANNER] for seat in range(3) if seat != position.turn]
-        shares[kind] = sum(found) / len(found)
-    assert shares["planner"] > 0.7
-    assert shares["random"] < shares["planner"] - 0.3
+            models = story.draw(Rng(seed), 60, 4, (0.3, 1.0), 20).models()
+            found += [models[seat] for seat in range(3) if seat != position.turn]
+        shares[kind] = [sum(seat[model] for seat in found) / len(found) for model in range(5)]
+    assert shares["planner"][PLANNER] + shares["planner"][LIKE] > 0.7
+    assert shares["planner"][LEARNED] < shares["learned"][LEARNED] - 0.3
+    assert shares["learned"][LEARNED] > 0.5
+    assert shares["random"][PLANNER] + shares["random"][LIKE] < 0.3
 
 
 def test_draws_agree_with_what_is_known_and_repeat() -> None:
@@ -232,8 +239,10 @@ def test_what_cannot_be_drawn() -> None:
     for heats in ((), (0.5,), (1.0, 0.5), (0.0, 1.0)):
         with pytest.raises(ValueError, match="ascending powers"):
             story.draw(Rng(1), 5, 4, heats, 5)
-    with pytest.raises(ValueError, match="expected 4 weights for each seat"):
+    with pytest.raises(ValueError, match="expected 5 weights for each seat"):
         story.draw(Rng(1), 5, 4, (1.0,), 5, [[1.0]])
+    with pytest.raises(ValueError, match="every model that has weight to be tried"):
+        story.draw(Rng(1), 5, 4, (1.0,), 5, None, [[1.0, 0.0, 0.0, 0.0, 0.0]] * 3)
     with pytest.raises(ValueError, match="expected a network for 3 players"):
         Story(seen.first, seen.plies, seen.round, shipped(4))
     with pytest.raises(ValueError, match="expected moves that lead to the last position"):

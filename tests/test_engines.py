@@ -41,6 +41,7 @@ AT_ONCE = [name for name in ENGINES if name not in SEARCHES]
 SIDE_BY_SIDE = ["flat", "bigtop"]  # several playouts in each sampled world
 BY_THE_PLANNER = ["flat", "ismcts"]  # moves in the planner's order
 SEEDLESS = ["planner", "learned"]
+PLANNERS = ["planner", "like a planner"]
 
 
 def spec_of(name: str, sims: int) -> str:
@@ -781,27 +782,27 @@ def test_the_kind_of_the_others_is_found_out() -> None:
             for seat, models in enumerate(said.seats):
                 assert sum(models) == pytest.approx(1)
                 if seat != position.turn:
-                    found.append(models[MODELS.index("planner")])
+                    found.append(sum(models[MODELS.index(kind)] for kind in PLANNERS))
         planners.append(statistics.fmean(found))
-    assert planners[0] > 0.75
+    assert planners[0] > 0.6
     assert planners[1] < planners[0] - 0.2
 
 
 def test_what_is_known_of_the_others_counts() -> None:
     """Beforehand and afterwards: what was sure stays, whatever they do."""
     position = between(3, 5, "planner", 6)
-    sure = tuple((0.0, 0.0, 1.0, 0.0) for _ in range(3))
+    sure = tuple((0.0, 0.0, 1.0, 0.0, 0.0) for _ in range(3))
     said = make_engine("bigtop:sims=100").answer(position, 1, seats=sure)
     assert said.seats is not None
     for seat in range(3):
         if seat != position.turn:
-            assert said.seats[seat] == pytest.approx((0, 0, 1, 0))
+            assert said.seats[seat] == pytest.approx((0, 0, 1, 0, 0))
     assert ask("planner", position).seats is None
 
 
 def told_of(*models: float) -> Answer:
     said = ask("planner", between(3, 5, "planner", 6))
-    return dataclasses.replace(said, seats=((0.25,) * 4, models, models))
+    return dataclasses.replace(said, seats=((0.2,) * 5, models, models))
 
 
 def test_a_memory_lasts_for_a_game() -> None:
@@ -816,20 +817,20 @@ def test_a_memory_lasts_for_a_game() -> None:
 
     memory = Memory()
     assert memory.recall(of(first, 1, 0, 0, 0)) is None
-    memory.learn(told_of(1, 0, 0, 0))
+    memory.learn(told_of(1, 0, 0, 0, 0))
     assert memory.recall(of(first, 1, 0, 0, 0)) is None, "within a round its own moves tell"
     known = memory.recall(of(second, 2, 3, -4, 5))
     assert known is not None
     assert known[1] == pytest.approx([0.9 + 0.1 * PRIOR[0], *(0.1 * p for p in PRIOR[1:])])
-    memory.learn(told_of(0, 0, 1, 0))
+    memory.learn(told_of(0, 0, 1, 0, 0))
     assert memory.recall(of(third, 2, 3, -4, 5)) == known, "the same round again"
     later = memory.recall(of(third, 3, 8, -4, 5))
     assert later is not None
     assert later[1][2] == pytest.approx(0.9 + 0.1 * PRIOR[2])
     assert memory.recall(of(first, 1, 0, 0, 0)) is None, "another game"
-    memory.learn(told_of(1, 0, 0, 0))
+    memory.learn(told_of(1, 0, 0, 0, 0))
     assert memory.recall(of(other, 2, 3, -4, 5)) is None, "another seat"
-    memory.learn(told_of(1, 0, 0, 0))
+    memory.learn(told_of(1, 0, 0, 0, 0))
     assert memory.recall(second) is None, "no game at all"
 
 

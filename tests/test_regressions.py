@@ -224,7 +224,7 @@ def test_a_model_without_weight_is_never_drawn() -> None:
                 continue
             view = position.view(position.turn)
             story = Story(view.first, view.plies, view.round, network)
-            worlds = story.draw(Rng(1), 100, 2, (1.0,), 20, [(0.6, 0.25, 0.15, 0.0)] * 3)
+            worlds = story.draw(Rng(1), 100, 2, (1.0,), 20, [(0.4, 0.2, 0.1, 0.0, 0.3)] * 3)
             assert not worlds.learned
 
 

@@ -38,7 +38,7 @@ HALVING_PLAYOUTS = 4  # at least so many of each move in flat's first phase
 
 Seats = tuple[tuple[float, ...], ...]
 """By seat: the chances that its player is like each of the models MODELS, together 1."""
-MODELS = ("planner", "greedy", "random", "learned")
+MODELS = ("planner", "greedy", "random", "learned", "like a planner")
 """The kinds of players that `bigtop` reckons with."""
 
 
@@ -442,17 +442,25 @@ ENDING_SIMS = 10
 """Simulations of an open ending in the time of one elsewhere, and less."""
 GROUP = 50
 """Hands that `bigtop` draws together, at most."""
+FIRST_HANDS = 24
+"""Hands that first tell who the others are: the rest need not try what they surely are not."""
 TIMED_GROUPS = 250
 """The same for each second of a time budget, if that is less: some hundredths of the time."""
-TRIES, STEPS = 4, 8
-"""Of each hand drawn: hands dealt to each seat, steps of the walk at the end."""
-ITSELF = (0.0, 0.0, 0.0, 1.0)
+TRIES, HEATS, STEPS = 4, (0.3, 1.0), 12
+"""Of each hand drawn: hands dealt to each seat, powers of the likelihood that it goes through,
+steps of the walk at each of them."""
+DOUBT = 0.1
+"""The share of the hands drawn in which the others are tried as they were taken to be beforehand,
+and not as the hands before them have shown."""
+ITSELF = (0.0, 0.0, 0.0, 1.0, 0.0)
 """The chances of the models of a player that is taken for a learned one."""
 LIKELY, LEAST_TRUST = 0.3, 0.25
 """The evaluation has its full weight where others are learned players with this chance on the
 average, and this share of it where they surely are not."""
 APART = 0.008
 """How far the chances of winning of two moves of equal margin lie apart, typically."""
+SURE = 2
+"""Standard errors beyond which chances are taken to lie apart further than that."""
 MARGIN_WIN = 1e-4
 """What a point of margin weighs beside the chance of winning the game, so that margin decides
 where the game is decided."""
@@ -487,12 +495,15 @@ def _bigtop(search: Search) -> Answer:
     for phase in range(phases):
         if sims is not None:
             last = played + max(1, (sims - done) // (phases - phase) // len(arms))
-            _on_threads(
-                min(search.threads, -(-(last - played) // hands.size)),
-                (hands.played(root, arms, group) for group in hands.groups(played, last)),
-                search.stop,
-            )
-            played = last
+            while played < last:
+                stop = last if played else min(last, FIRST_HANDS)
+                _on_threads(
+                    min(search.threads, hands.pieces(stop - played)),
+                    (hands.played(root, arms, group) for group in hands.groups(played, stop)),
+                    search.stop,
+                )
+                played = stop
+                hands.settle()
         else:
             deadline = started + seconds * (phase + 1) / phases
             while played == 0 or (clock.allows(deadline) and not search.stop.is_set()):
@@ -506,6 +517,7 @@ def _bigtop(search: Search) -> Answer:
                     search.stop,
                 )
                 played = groups[-1][1]
+                hands.settle()
         lines = root.lines()
         done = sum(line[1] for line in lines)
         trust = hands.trust(float(options["trust"]))
@@ -537,7 +549,7 @@ def _clairvoyant(search: Search) -> Answer:
     worlds = None
     if search.options["planners"] and not position.flipping:
         story = Story(position.first, position.plies, search.round, network)
-        planners = ((1.0, 0.0, 0.0, 0.0),) * position.players
+        planners = ((1.0, 0.0, 0.0, 0.0, 0.0),) * position.players
         worlds = story.draw(Rng(search.seed), 1, 1, (1.0,), 0, planners)
     root.run(arms, 0, 1, worlds)
     lines = sorted(_ranked(search, root), key=lambda line: -(line.margin or 0.0))
@@ -570,11 +582,16 @@ def _worth(
     whole = sum(found[arm][0] for arm in tried)
     mean_margin = sum(found[arm][0] * found[arm][1] for arm in tried) / whole
     mean_win = sum(found[arm][0] * found[arm][2] for arm in tried) / whole
+    departs = {
+        arm: found[arm][2] - mean_win - slope * (found[arm][1] - mean_margin) for arm in tried
+    }
+    noise = {arm: unexplained[arm] / found[arm][0] for arm in tried}
+    # moves may lie apart further than most do: as when one ends a game that it loses
+    beyond = sum(departs[arm] ** 2 - SURE**2 * noise[arm] for arm in tried) / len(tried)
+    apart = max(APART * APART, beyond)
     for arm in tried:
-        visits, margin, win = found[arm]
-        departs = win - mean_win - slope * (margin - mean_margin)
-        certain = APART * APART / (APART * APART + unexplained[arm] / visits)
-        chance = mean_win + slope * (worth[arm] - mean_margin) + certain * departs
+        certain = apart / (apart + noise[arm])
+        chance = mean_win + slope * (worth[arm] - mean_margin) + certain * departs[arm]
         worth[arm] = chance + MARGIN_WIN * worth[arm]
     return worth
 
@@ -599,6 +616,7 @@ class _Hands:
         self._prior = search.seats or (PRIOR,) * position.players
         if not search.options.get("models", 1):
             self._prior = (ITSELF,) * position.players
+        self._proposed = self._prior
         self._found: dict[int, tuple[int, list[list[float]]]] = {}
         # before the round begins nobody has done anything, and open hands need no belief
         weighs = search.options.get("belief", 1)
@@ -607,9 +625,14 @@ class _Hands:
                 position.first, position.plies, search.round, shipped(position.players)
             )
 
+    def pieces(self, hands: int) -> int:
+        """In how many groups so many hands are drawn: few, but an even number, so that two threads
+        end together."""
+        return min(hands, 2 * -(-hands // (2 * self.size)))
+
     def groups(self, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """The pieces of a range of hands, as few as there can be and nearly equal."""
-        count = -(-(last - first) // self.size)
+        """The pieces of a range of hands, nearly equal."""
+        count = self.pieces(last - first)
         for k in range(count):
             yield first + (last - first) * k // count, first + (last - first) * (k + 1) // count
 
@@ -618,7 +641,7 @@ class _Hands:
         if self._story is None:
             return None
         rng = self._rng.split(first)
-        worlds = self._story.draw(rng, count, TRIES, (1.0,), STEPS, self._prior)
+        worlds = self._story.draw(rng, count, TRIES, HEATS, STEPS, self._prior, self._proposed)
         self._found[first] = count, worlds.models()
         return worlds
 
@@ -648,6 +671,17 @@ class _Hands:
                 for model in range(len(self._prior[seat]))
             )
             for seat in range(len(self._prior))
+        )
+
+    def settle(self) -> None:
+        """Let what was found out about the others so far tell what is tried from here on; to be
+        called while nothing is drawn, at the same hands whatever the number of threads."""
+        self._proposed = tuple(
+            tuple(
+                (1 - DOUBT) * found + DOUBT * before
+                for found, before in zip(models, prior, strict=True)
+            )
+            for models, prior in zip(self.seats(), self._prior, strict=True)
         )
 
     def trust(self, most: float) -> float:
@@ -801,7 +835,7 @@ def _maxn(search: Search) -> Answer:
     return search.answer(started, [line for _, line in lines], root.done, 1)
 
 
-PLAIN_PRIOR = (0.6, 0.25, 0.15, 0.0)
+PLAIN_PRIOR = (0.4, 0.2, 0.1, 0.0, 0.3)
 """Of the models of `ismcts` without the evaluation, which knows no learned player."""
 
 
