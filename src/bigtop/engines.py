@@ -409,11 +409,7 @@ def _flat(search: Search) -> Answer:
     root = Flat(search.round, Rng(search.seed), float(options["scout"]), search.game)
     sims = int(options["sims"]) if "sims" in options else None
     arms = list(range(min(len(root.moves_ranked()), int(options["moves"]))))
-    while (
-        sims is not None and len(arms) > 2 and HALVING_PLAYOUTS * len(arms) * _phases(arms) > sims
-    ):
-        arms.pop()
-    arms = arms[:sims]
+    arms = _afforded(arms, sims, HALVING_PLAYOUTS, 2)[:sims]
     phases, worlds, done, clock = _phases(arms), 0, 0, _Clock()
     for phase in range(phases):
         if sims is None:
@@ -421,11 +417,11 @@ def _flat(search: Search) -> Answer:
             first = worlds
             while worlds == first or (clock.allows(deadline) and not search.stop.is_set()):
                 step = search.threads * max(1, TIMED_CHUNK_SIMS // len(arms))
-                _play_worlds(search, root, arms, worlds, worlds + step)
+                _play_fresh(search, root, arms, worlds, worlds + step)
                 worlds += step
         else:
             step = max(1, (sims - done) // (phases - phase) // len(arms))
-            _play_worlds(search, root, arms, worlds, worlds + step)
+            _play_fresh(search, root, arms, worlds, worlds + step)
             worlds += step
         lines = root.lines()
         done = sum(line[1] for line in lines)
@@ -487,8 +483,7 @@ def _bigtop(search: Search) -> Answer:
     seconds = float(options["time"]) if sims is None else 0.0
     # a move that the evaluation has not looked at has no value to be counted with
     arms = list(range(min(root.rated, int(options["moves"]))))
-    while sims is not None and len(arms) > 1 and len(arms) * _phases(arms) > sims:
-        arms.pop()
+    arms = _afforded(arms, sims, 1, 1)
     hands = _Hands(search, GROUP if sims else max(2, min(GROUP, int(seconds * TIMED_GROUPS))))
     phases = _phases(arms)
     played, done, clock = 0, 0, _Clock()
@@ -497,26 +492,17 @@ def _bigtop(search: Search) -> Answer:
             last = played + max(1, (sims - done) // (phases - phase) // len(arms))
             while played < last:
                 stop = last if played else min(last, FIRST_HANDS)
-                _on_threads(
-                    min(search.threads, hands.pieces(stop - played)),
-                    (hands.played(root, arms, group) for group in hands.groups(played, stop)),
-                    search.stop,
-                )
+                groups = hands.groups(played, stop)
+                _play_worlds(search, root, arms, groups, hands.pieces(stop - played), hands.draw)
                 played = stop
                 hands.settle()
         else:
             deadline = started + seconds * (phase + 1) / phases
             while played == 0 or (clock.allows(deadline) and not search.stop.is_set()):
-                groups = [
-                    (played + k * hands.size, played + (k + 1) * hands.size)
-                    for k in range(search.threads)
-                ]
-                _on_threads(
-                    search.threads,
-                    [hands.played(root, arms, group) for group in groups],
-                    search.stop,
-                )
-                played = groups[-1][1]
+                stop = played + search.threads * hands.size
+                groups = _pieces(played, stop, hands.size)
+                _play_worlds(search, root, arms, groups, search.threads, hands.draw)
+                played = stop
                 hands.settle()
         lines = root.lines()
         done = sum(line[1] for line in lines)
@@ -645,19 +631,6 @@ class _Hands:
         self._found[first] = count, worlds.models()
         return worlds
 
-    def played(
-        self, root: Flat, arms: list[int], group: tuple[int, int]
-    ) -> Callable[[_Stop], None]:
-        """The work of drawing a group and playing the moves out in it."""
-        first, last = group
-
-        def run(stop: _Stop) -> None:
-            if first and stop.is_set():  # each move is played out once in any case
-                return
-            root.run(arms, first, last, self.draw(first, last - first))
-
-        return run
-
     def seats(self) -> Seats:
         """By seat: how likely it plays by each model, from all hands drawn; before the first
         of them as it was taken to be beforehand."""
@@ -697,21 +670,48 @@ def _phases(arms: Sequence[int]) -> int:
     return max(1, math.ceil(math.log2(len(arms))))
 
 
-def _play_worlds(search: Search, root: Flat, arms: list[int], first: int, last: int) -> None:
-    """Play the arms out in these worlds, shared out among the threads."""
-    chunk = max(1, min(CHUNK_SIMS // len(arms), -(-(last - first) // search.threads)))
-    workers = min(search.threads, -(-(last - first) // chunk))
+def _afforded(arms: list[int], sims: int | None, playouts: int, least: int) -> list[int]:
+    """As many of the moves as get so many playouts in every phase, but not fewer than `least`."""
+    arms = list(arms)
+    while sims is not None and len(arms) > least and playouts * len(arms) * _phases(arms) > sims:
+        arms.pop()
+    return arms
 
-    def share(worker: int) -> Callable[[_Stop], None]:
+
+def _pieces(first: int, last: int, size: int) -> Iterator[tuple[int, int]]:
+    """A range cut into pieces of a size, the last one perhaps smaller."""
+    for start in range(first, last, size):
+        yield start, min(start + size, last)
+
+
+def _play_worlds(
+    search: Search,
+    root: Flat,
+    arms: list[int],
+    pieces: Iterable[tuple[int, int]],
+    count: int,
+    draw: Callable[[int, int], Worlds | None],
+) -> None:
+    """Play the moves out in these worlds, so many pieces of them, shared out among the threads;
+    `draw` makes the worlds from a number on, or None for fresh ones."""
+
+    def played(first: int, last: int) -> Callable[[_Stop], None]:
         def run(stop: _Stop) -> None:
-            for start in range(first + worker * chunk, last, workers * chunk):
-                if start > 0 and stop.is_set():  # each move is played out once in any case
-                    return
-                root.run(arms, start, min(start + chunk, last))
+            if first and stop.is_set():  # each move is played out once in any case
+                return
+            root.run(arms, first, last, draw(first, last - first))
 
         return run
 
-    _on_threads(workers, [share(worker) for worker in range(workers)], search.stop)
+    work = (played(first, last) for first, last in pieces)
+    _on_threads(min(search.threads, count), work, search.stop)
+
+
+def _play_fresh(search: Search, root: Flat, arms: list[int], first: int, last: int) -> None:
+    """Play the moves out in worlds that are drawn as they are played."""
+    size = max(1, min(CHUNK_SIMS // len(arms), -(-(last - first) // search.threads)))
+    count = -(-(last - first) // size)
+    _play_worlds(search, root, arms, _pieces(first, last, size), count, lambda *_: None)
 
 
 def _ismcts(search: Search) -> Answer:
