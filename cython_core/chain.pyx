@@ -298,7 +298,7 @@ cdef class Story:
                              hidden)
             model = drawn_model(chances, rng)
             best[k].model[seat] = <uint8_t>model
-            # what is far less likely than another counts for nothing
+            # what is far less likely than another counts for nothing, so it may be cut off
             least = most - FAR / heat - weights[model]
             logs[k] = weights[model] + self.seat_log(seat, model, best[k].cards, least, scratch)
             most = logs[k] if logs[k] > most else most
@@ -322,7 +322,7 @@ cdef class Story:
         whether."""
         cdef const Knowledge* k = &self.knowledge
         cdef uint8_t fresh[45]
-        cdef double least
+        cdef double least, ahead = 0
         cdef double changed[2]
         cdef int touched[2]
         cdef int seat, other, i, j, n = 0, what, switched = -1, hidden = k.hidden
@@ -369,14 +369,17 @@ cdef class Story:
         least = plain_log((1 + (rng_next(rng) >> 11)) * (1.0 / 9007199254740992.0)) / heat
         for i in range(n):
             least += p.logs[touched[i]]
+        if n == 2:  # the most that the second seat can add
+            ahead = weights[touched[1]][p.model[touched[1]]]
         for i in range(n):
             seat = touched[i]
             other = switched if switched >= 0 else p.model[seat]
             changed[i] = weights[seat][other] + self.seat_log(
-                seat, other, fresh, least - weights[seat][other], scratch)
+                seat, other, fresh, least - ahead - weights[seat][other], scratch)
             least -= changed[i]
-            if least > 0:  # what the next seat adds is at most 0
+            if least > ahead:
                 return False
+            ahead = 0
         memcpy(p.cards, fresh, 45)
         for i in range(n):
             p.logs[touched[i]] = changed[i]
@@ -395,11 +398,11 @@ cdef class Story:
             heats: powers of the likelihood that the rounds go through, ascending, 1 to 16 of
                 them, the last 1.
             steps: of the walk, for each round and each power.
-            prior: by seat, the weight of each model before its decisions are seen, together 1;
-                None: PRIOR.
-            proposed: by seat, the chances with which each model is tried, together 1, above 0 for
-                each that has weight; None: as before the decisions. Those near what the decisions
-                tell save work, and change nothing else in the long run.
+            prior: by seat, the chance of each model before its decisions are seen, together 1;
+                None: PRIOR. The viewer's own does not matter.
+            proposed: by seat, how often each model is tried, above 0 for each that has a chance;
+                None: as before the decisions. What is near that which the decisions tell saves
+                work, and changes nothing else in the long run.
 
         Raises:
             ValueError: a number out of range, or weights of another number of seats or models.
@@ -431,12 +434,20 @@ cdef class Story:
         if [len(row) for rows in (prior, proposed) for row in rows] != [MODELS] * (2 * players):
             raise ValueError(f"expected {MODELS} weights for each seat")
         for seat in range(players):
+            if seat == self.viewer:
+                continue
+            if not (min(prior[seat]) >= 0 and 0.999 < sum(prior[seat]) < 1.001):
+                raise ValueError(f"expected chances of the models of seat {seat}, together 1: "
+                                 f"{prior[seat]}")
+            tried = sum([chance for chance, before in zip(proposed[seat], prior[seat], strict=True)
+                         if before > 0])
             for model in range(MODELS):
-                weight = max(0.0, <double>prior[seat][model])
-                chances[seat][model] = max(0.0, <double>proposed[seat][model]) if weight else 0.0
-                if weight and not chances[seat][model] > 0:
-                    raise ValueError("expected every model that has weight to be tried")
-                if weight:
+                weights[seat][model] = chances[seat][model] = 0
+                weight = prior[seat][model]
+                if weight > 0:
+                    if not proposed[seat][model] > 0:
+                        raise ValueError("expected every model that has weight to be tried")
+                    chances[seat][model] = proposed[seat][model] / tried
                     weights[seat][model] = plain_log(weight / chances[seat][model])
         out.worlds = <World*>malloc(count * sizeof(World))
         particles = <Particle*>malloc(count * sizeof(Particle))

@@ -140,7 +140,8 @@ cdef inline void open_eyes(Eyes* e, const State* s, const Seen* seen, int seat) 
 
 
 cdef inline uint64_t closed(uint64_t links, int first, int cards, bint joined) noexcept nogil:
-    """The links of one kind without the cards from `first` on; `joined`: their neighbours are."""
+    """The links of one kind when so many cards from `first` on have left; `joined`: those on both
+    sides are linked then."""
     cdef uint64_t bit = <uint64_t>1 << first
     return links >> cards & ~(bit - 1) | links & (bit - 1) >> 1 | (bit >> 1 if joined else 0)
 

@@ -30,8 +30,9 @@ cdef inline double planner_chance(const State* s, uint32_t move, bint like,
     """1 for the planner's move, and less for another the more it values its own higher: the
     walk over hands needs a way to those that explain a move.
 
-    `like`: of a player whose cost of a Scout is another one, or who errs a little. It
-    makes the planner's own move in about 4 of 10 cases, and others in proportion.
+    `like`: of a player whose cost of a Scout is another one, or who errs a little. It makes the
+    planner's own move in about 4 of 10 cases on the average, and others in proportion. What all
+    moves of a hand have together is 1 only roughly: to make it so would take all their values.
     `least`: what is below it may be given as 0, which is faster.
     """
     cdef Shape shape

@@ -446,8 +446,8 @@ TRIES, HEATS, STEPS = 4, (0.3, 1.0), 12
 """Of each hand drawn: hands dealt to each seat, powers of the likelihood that it goes through,
 steps of the walk at each of them."""
 DOUBT = 0.1
-"""The share of the hands drawn in which the others are tried as they were taken to be beforehand,
-and not as the hands before them have shown."""
+"""The share of the tries of a model for a seat that go by what was taken to be true beforehand,
+and not by what the hands before them have shown."""
 ITSELF = (0.0, 0.0, 0.0, 1.0, 0.0)
 """The chances of the models of a player that is taken for a learned one."""
 LIKELY, LEAST_TRUST = 0.3, 0.25
@@ -496,6 +496,8 @@ def _bigtop(search: Search) -> Answer:
                 _play_worlds(search, root, arms, groups, hands.pieces(stop - played), hands.draw)
                 played = stop
                 hands.settle()
+                if search.stop.is_set():
+                    break
         else:
             deadline = started + seconds * (phase + 1) / phases
             while played == 0 or (clock.allows(deadline) and not search.stop.is_set()):
@@ -507,7 +509,7 @@ def _bigtop(search: Search) -> Answer:
         lines = root.lines()
         done = sum(line[1] for line in lines)
         trust = hands.trust(float(options["trust"]))
-        worth = _worth(search, root, lines, trust * played, arms)
+        worth = _worth(search, root, lines, trust, arms)
         arms.sort(key=lambda arm: (-worth[arm], arm))
         if phase + 1 < phases:
             arms = arms[: (len(arms) + 1) // 2]
@@ -515,7 +517,8 @@ def _bigtop(search: Search) -> Answer:
             break
     best = search.position.token(moves[arms[0]])
     ranked = sorted(_ranked(search, root), key=lambda line: line.move != best)
-    return replace(search.answer(started, ranked, done, played), seats=hands.seats())
+    worlds = max(line.visits for line in ranked)  # fewer than asked for, after a stop
+    return replace(search.answer(started, ranked, done, worlds), seats=hands.seats())
 
 
 def _clairvoyant(search: Search) -> Answer:
@@ -546,11 +549,11 @@ def _worth(
     search: Search,
     root: Flat,
     lines: Sequence[tuple[Any, ...]],
-    weight: float,
+    trust: float,
     arms: Sequence[int],
 ) -> dict[int, float]:
     """What the moves are chosen by: the mean margin of the playouts, with the evaluation of the
-    move counted as `weight` more; in a game the chance of winning it.
+    move counted as `trust` more for each; in a game the chance of winning it.
 
     Wins tell less than margins: the chance is what goes with the margin by all playouts, and a
     move departs from that as far as its own playouts show it with some certainty.
@@ -560,8 +563,8 @@ def _worth(
     tried = [arm for arm in arms if found[arm][0]]
     worth = dict.fromkeys(arms, -math.inf)
     for arm in tried:
-        visits, margin, _ = found[arm]
-        worth[arm] = (visits * margin + weight * values[arm]) / (visits + weight)
+        _, margin, _ = found[arm]
+        worth[arm] = (margin + trust * values[arm]) / (1 + trust)
     if search.game is None or not search.options["win"] or not tried:
         return worth
     slope, unexplained = root.win_fit()
@@ -612,8 +615,8 @@ class _Hands:
             )
 
     def pieces(self, hands: int) -> int:
-        """In how many groups so many hands are drawn: few, but an even number, so that two threads
-        end together."""
+        """In how many groups so many hands are drawn: few, but if it can be an even number, so that
+        two threads end together."""
         return min(hands, 2 * -(-hands // (2 * self.size)))
 
     def groups(self, first: int, last: int) -> Iterator[tuple[int, int]]:
