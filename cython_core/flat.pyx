@@ -46,8 +46,21 @@ cdef inline double alone(const Sums* sums, int64_t total, int64_t squares) noexc
 cdef inline double grouped(const Groups* groups, const Sums* sums, int64_t total, int64_t squares,
                            int64_t products) noexcept nogil:
     """The variance of a sum as its groups tell it."""
-    cdef double mean = total / <double>sums.visits, n = <double>groups.count
+    cdef double mean = total / <double>sums.visits, n = effective(groups, sums)
     return (squares - 2 * mean * products + mean * mean * groups.sizes_squared) * n / (n - 1)
+
+
+cdef inline double effective(const Groups* groups, const Sums* sums) noexcept nogil:
+    """How many groups of one size would tell as much."""
+    cdef double whole = <double>sums.visits
+    return whole * whole / groups.sizes_squared
+
+
+cdef inline double student(double n) noexcept nogil:
+    """By how much a 95% interval is wider where the spread is known from n values only: Student's
+    quantile over the normal one, by the first terms of its expansion (Fisher and Cornish 1960)."""
+    cdef double freedom = n - 1 if n > 2 else 1
+    return 1 + (1.21 + (1.44 + 1.31 / freedom) / freedom) / freedom
 
 
 cdef class Flat(Root):
@@ -133,8 +146,9 @@ cdef class Flat(Root):
     def lines(self) -> list:
         """As `Root.lines`, with standard errors that take the groups into account: by how much
         the variance grows is taken from all moves together, since all are played out in the
-        same worlds. It is 1 or more, and 1 below two groups."""
-        cdef double points = 1, margin = 1, points_alone = 0, margin_alone = 0
+        same worlds. It is 1 or more, and 1 below two groups. Few groups tell the spread
+        badly: 1.96 standard errors are made as wide as a 95% interval is then."""
+        cdef double points = 1, margin = 1, points_alone = 0, margin_alone = 0, most = 0
         cdef double points_grouped = 0, margin_grouped = 0
         cdef const Groups* g
         cdef const Sums* s
@@ -143,14 +157,15 @@ cdef class Flat(Root):
             g = &self.groups[k]
             s = &self.sums[k]
             if g.count > 1:
+                most = max(most, effective(g, s))
                 points_alone += alone(s, s.points, s.points_squared)
                 margin_alone += alone(s, s.margin, s.margin_squared)
                 points_grouped += grouped(g, s, s.points, g.points_squared, g.points_sizes)
                 margin_grouped += grouped(g, s, s.margin, g.margin_squared, g.margin_sizes)
         if points_alone > 0:
-            points = sqrt(max(1.0, points_grouped / points_alone))
+            points = sqrt(max(1.0, points_grouped / points_alone)) * student(most)
         if margin_alone > 0:
-            margin = sqrt(max(1.0, margin_grouped / margin_alone))
+            margin = sqrt(max(1.0, margin_grouped / margin_alone)) * student(most)
         return [(code, visits, own, None if own_error is None else own_error * points, change,
                  None if error is None else error * margin, win)
                 for code, visits, own, own_error, change, error, win in Root.lines(self)]

@@ -881,6 +881,7 @@ def test_hands_drawn_together_widen_the_errors() -> None:
         assert lines[arm][column] is not None
         return float(lines[arm][column])
 
+    effective = first**2 / sum(size * size for size in sizes)
     for value, error in ((2, 3), (4, 5)):
         alone = grouped = 0.0
         growths = []
@@ -894,10 +895,12 @@ def test_hands_drawn_together_widen_the_errors() -> None:
             )
             alone += inside * first / (first - 1)
             between_groups = sum((s * (m - mean)) ** 2 for s, m in zip(sizes, means, strict=True))
-            grouped += between_groups * len(sizes) / (len(sizes) - 1)
+            grouped += between_groups * effective / (effective - 1)
             own = math.sqrt(inside / (first - 1) / first)
             growths.append(number(whole.lines(), arm, error) / own)
-        assert growths == pytest.approx([math.sqrt(max(1.0, grouped / alone))] * len(arms))
+        # Student's quantile of 97.5% for `effective` - 1 degrees of freedom, over the normal one
+        growth = 3.4270 / 1.9600 * math.sqrt(max(1.0, grouped / alone))
+        assert growths == pytest.approx([growth] * len(arms), rel=0.02)
         assert growths[0] > 1.5, "worlds that were drawn together are alike"
 
 

@@ -442,6 +442,8 @@ FIRST_HANDS = 24
 """Hands that first tell who the others are: the rest need not try what they surely are not."""
 TIMED_GROUPS = 250
 """The same for each second of a time budget, if that is less: some hundredths of the time."""
+LEAST_GROUP = 8
+"""The same at the least: few hands drawn together explain little."""
 TRIES, HEATS, STEPS = 4, (0.3, 1.0), 12
 """Of each hand drawn: hands dealt to each seat, powers of the likelihood that it goes through,
 steps of the walk at each of them."""
@@ -453,6 +455,8 @@ ITSELF = (0.0, 0.0, 0.0, 1.0, 0.0)
 LIKELY, LEAST_TRUST = 0.3, 0.25
 """The evaluation has its full weight where others are learned players with this chance on the
 average, and this share of it where they surely are not."""
+FIRST_SAY = 30
+"""Playouts that the evaluation counts for at the least: it tells more than a few hands do."""
 APART = 0.008
 """How far the chances of winning of two moves of equal margin lie apart, typically."""
 SURE = 2
@@ -484,7 +488,8 @@ def _bigtop(search: Search) -> Answer:
     # a move that the evaluation has not looked at has no value to be counted with
     arms = list(range(min(root.rated, int(options["moves"]))))
     arms = _afforded(arms, sims, 1, 1)
-    hands = _Hands(search, GROUP if sims else max(2, min(GROUP, int(seconds * TIMED_GROUPS))))
+    timed = max(LEAST_GROUP, min(GROUP, int(seconds * TIMED_GROUPS)))
+    hands = _Hands(search, GROUP if sims else timed)
     phases = _phases(arms)
     played, done, clock = 0, 0, _Clock()
     for phase in range(phases):
@@ -553,7 +558,7 @@ def _worth(
     arms: Sequence[int],
 ) -> dict[int, float]:
     """What the moves are chosen by: the mean margin of the playouts, with the evaluation of the
-    move counted as `trust` more for each; in a game the chance of winning it.
+    move counted as `trust` more for each, and some more; in a game the chance of winning it.
 
     Wins tell less than margins: the chance is what goes with the margin by all playouts, and a
     move departs from that as far as its own playouts show it with some certainty.
@@ -563,8 +568,9 @@ def _worth(
     tried = [arm for arm in arms if found[arm][0]]
     worth = dict.fromkeys(arms, -math.inf)
     for arm in tried:
-        _, margin, _ = found[arm]
-        worth[arm] = (margin + trust * values[arm]) / (1 + trust)
+        visits, margin, _ = found[arm]
+        weight = trust * visits + FIRST_SAY
+        worth[arm] = (visits * margin + weight * values[arm]) / (visits + weight)
     if search.game is None or not search.options["win"] or not tried:
         return worth
     slope, unexplained = root.win_fit()
