@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from bigtop.core.policy import choose, planner_values
@@ -712,7 +713,9 @@ def _play_worlds(
 
         return run
 
-    work = (played(first, last) for first, last in pieces)
+    # there may be millions: after a stop none is asked for any more
+    wanted = takewhile(lambda piece: piece[0] == 0 or not search.stop.is_set(), pieces)
+    work = (played(first, last) for first, last in wanted)
     _on_threads(min(search.threads, count), work, search.stop)
 
 
