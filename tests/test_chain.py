@@ -174,9 +174,10 @@ def test_draws_follow_the_enumerated_posterior(
                 exact["models", models] += weight
     whole = sum(weight for key, weight in exact.items() if key[0] == "models")
     draws, each = sized(16, 3), 200
+    tried = None if proposed is None else [proposed] * 3
     drawn: Counter[tuple[object, ...]] = Counter()
     for k in range(draws):
-        worlds = story.draw(Rng(5).split(k), each, 4, heats, 60, prior, proposed and [proposed] * 3)
+        worlds = story.draw(Rng(5).split(k), each, 4, heats, 60, prior, tried)
         for number in range(worlds.count):
             full = worlds.round(number)
             hidden = [
