@@ -9,8 +9,8 @@ from .moves cimport (
     Arms, Pickup, arms_at, ends_to_scout, joined_beats, joining_places, may_pass, number_of, pickup,
 )
 from .planner cimport (
-    NO_KEY, Gap, Placings, Shape, gap_of, h_gained, h_without, key_move, key_value, move_key,
-    no_gap, placing_at, rank_placings, reach_of, shape_hand,
+    NO_KEY, Gap, Placings, Shape, gap_of, h_gained, h_without, insert_key, key_move, key_value,
+    move_key, no_gap, placing_at, rank_placings, reach_of, shape_hand,
 )
 from .sets cimport Beaters, beaters, list_beaters
 from .state cimport (
@@ -72,21 +72,6 @@ cdef int best_placings(const State* s, const Shape* shape, uint32_t* moves) noex
     return n
 
 
-cdef inline int kept(int64_t* keys, int n, int most, int64_t key) noexcept nogil:
-    """Put a key among the n greatest, of which `most` are kept; return how many there are."""
-    cdef int i
-    if n == most:
-        if key < keys[n - 1]:
-            return n
-        n -= 1
-    i = n
-    while i > 0 and keys[i - 1] < key:
-        keys[i] = keys[i - 1]
-        i -= 1
-    keys[i] = key
-    return n + 1
-
-
 cdef int best_both(const State* s, const Shape* shape, uint32_t* moves) noexcept nogil:
     """The best Scout & Shows by the planner's value, of equals the first in canonical order.
 
@@ -124,7 +109,7 @@ cdef int best_both(const State* s, const Shape* shape, uint32_t* moves) noexcept
                     gain = h_gained(shape, &gap, place, number_of(p.card, at & 1))
                 least = keys[found - 1] if found == CANDIDATE_BOTH else NO_KEY
                 if value + gain >= key_value(least):
-                    found = kept(keys, found, CANDIDATE_BOTH, move_key(
+                    found = insert_key(keys, found, CANDIDATE_BOTH, move_key(
                         value + gain, base + (at << TURNED_SHIFT)
                         + (show_move(1, 1) if place <= first else 0)))
         found = joined_kept(s, shape, &p, keys, found)
@@ -154,7 +139,7 @@ cdef int joined_kept(const State* s, const Shape* shape, const Pickup* p, int64_
                 for y in range(most + 1):
                     if (x or y or place == 0) and joined_beats(p.strength, &a, number, x, y):
                         gap = gap_of(shape, place - x, place + y - 1)
-                        found = kept(keys, found, CANDIDATE_BOTH, move_key(
+                        found = insert_key(keys, found, CANDIDATE_BOTH, move_key(
                             h_without(shape, &gap) + 8 * (s.active_size - (n - x - y)),
                             base | place << PLACE_SHIFT | show_move(place - x, place + y)))
     return found

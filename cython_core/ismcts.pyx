@@ -26,7 +26,7 @@ from .chain cimport World, Worlds
 from .evaluate cimport MAX_CANDIDATES, POINT, Network, Rated, plain_exp, rate_moves
 from .moves cimport MAX_LISTED, list_moves
 from .planner cimport (
-    Shape, key_move, key_value, move_key, planner_choice, planner_value, shape_hand,
+    Shape, insert_key, key_move, key_value, move_key, planner_choice, planner_value, shape_hand,
 )
 from .policy cimport Policy, play_out
 from .rng cimport RngState, mixed, rng_split, turned_by
@@ -143,21 +143,6 @@ cdef bint grow_table(Tree* t) noexcept nogil:
             slot = (slot + 1) & t.table_mask
         t.table[slot] = edge
     return True
-
-
-cdef inline int insert_key(int64_t* keys, int n, int most, int64_t key) noexcept nogil:
-    """Put a key among the highest, which are sorted; return how many there are then."""
-    cdef int i
-    if n == most:
-        if key <= keys[n - 1]:
-            return n
-        n -= 1
-    i = n
-    while i > 0 and keys[i - 1] < key:
-        keys[i] = keys[i - 1]
-        i -= 1
-    keys[i] = key
-    return n + 1
 
 
 cdef inline void observed(const State* s, int observer, Candidate* c) noexcept nogil:

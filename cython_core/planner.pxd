@@ -200,6 +200,21 @@ cdef inline int key_value(int64_t key) noexcept nogil:
     return <int>(key >> 32)
 
 
+cdef inline int insert_key(int64_t* keys, int n, int most, int64_t key) noexcept nogil:
+    """Put a key among the highest, which are sorted; return how many there are then."""
+    cdef int i
+    if n == most:
+        if key <= keys[n - 1]:
+            return n
+        n -= 1
+    i = n
+    while i > 0 and keys[i - 1] < key:
+        keys[i] = keys[i - 1]
+        i -= 1
+    keys[i] = key
+    return n + 1
+
+
 cdef inline int64_t best_show(const Shape* shape, const State* s) noexcept nogil:
     cdef uint8_t firsts[MAX_BLOCKS]
     cdef uint8_t lasts[MAX_BLOCKS]
