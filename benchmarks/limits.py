@@ -23,7 +23,7 @@ from bigtop.engines import Engine, make_engine
 from bigtop.notation import Position
 
 PLAYERS = 5
-SIMS = {"flat": 400_000, "ismcts": 200_000, "bigtop": 20_000}
+SIMS = {"flat": 400_000, "ismcts": 200_000, "bigtop": 100_000}
 """Long enough that starting threads does not count."""
 
 
