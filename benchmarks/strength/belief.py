@@ -26,7 +26,7 @@ from bigtop.core.flat import Flat
 from bigtop.core.policy import choose
 from bigtop.core.rng import Rng
 from bigtop.core.state import deal
-from bigtop.engines import HEATS, MODELS, STEPS, TRIES
+from bigtop.engines import GROUP, HEATS, MODELS, STEPS, TRIES
 from bigtop.notation import Position
 from bigtop.players import shown_to
 from bigtop.weights import shipped
@@ -129,8 +129,8 @@ def foretold(view: Position, kind: Kind, truth: list[list[float]], hands: int, r
     arms = list(range(min(root.rated, MOVES)))
     story = Story(view.first, view.plies, view.round, network)
     prior = truth if kind.told else [PRIOR] * view.players
-    for first in range(0, hands, 50):
-        count = min(50, hands - first)
+    for first in range(0, hands, GROUP):
+        count = min(GROUP, hands - first)
         drawn = rng.split(first)
         worlds = story.draw(drawn, count, kind.tries, kind.heats, kind.steps, prior)
         root.run(arms, first, first + count, worlds)
