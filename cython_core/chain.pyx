@@ -17,7 +17,7 @@ from .cards cimport ROW_BYTES
 from .evaluate cimport plain_exp, plain_log
 from .models cimport MODEL_LEARNED, log_chance
 from .moves cimport MAX_LISTED
-from .rng cimport Rng, rng_below, rng_next, rng_shuffle_head, rng_split, turned_by
+from .rng cimport Rng, rng_below, rng_next, rng_shuffle_head, rng_split, rng_uniform, turned_by
 from .state cimport (
     FLIP, SCOUT_SHOW, SHOW, Round, canonical_move, end_card, move_end, move_fault,
     move_first, move_kind, move_last, move_place, move_turned, plain_move, scouts_card, see,
@@ -70,7 +70,7 @@ PRIOR = (0.25, 0.15, 0.1, 0.3, 0.2)
 
 cdef int drawn_model(const double* chances, RngState* rng) noexcept nogil:
     """A model by the chances of each."""
-    cdef double coin = (rng_next(rng) >> 11) * (1.0 / 9007199254740992.0)
+    cdef double coin = rng_uniform(rng)
     cdef int model = 0, last = MODELS - 1
     while chances[last] <= 0 and last > 0:
         last -= 1
@@ -304,7 +304,7 @@ cdef class Story:
             most = logs[k] if logs[k] > most else most
         for k in range(tries):
             total += plain_exp(heat * (logs[k] - most))
-        coin = (rng_next(rng) >> 11) * (1.0 / 9007199254740992.0) * total
+        coin = rng_uniform(rng) * total
         k = 0
         while k < tries - 1:
             coin -= plain_exp(heat * (logs[k] - most))
@@ -517,7 +517,7 @@ cdef void resample(const Particle* particles, Particle* to, const double* logs, 
         most = logs[k] if logs[k] > most else most
     for k in range(n):
         total += plain_exp(logs[k] - most)
-    at = (rng_next(rng) >> 11) * (1.0 / 9007199254740992.0)
+    at = rng_uniform(rng)
     for k in range(n):
         reached += plain_exp(logs[k] - most) / total * n
         while taken < n and (taken + at < reached or k == n - 1):

@@ -56,6 +56,11 @@ cdef inline uint64_t rng_next(RngState* rng) noexcept nogil:
     return mixed(rng.counter)
 
 
+cdef inline double rng_uniform(RngState* rng) noexcept nogil:
+    """Uniform in [0, 1)."""
+    return <double>(rng_next(rng) >> 11) * (1.0 / 9007199254740992.0)
+
+
 cdef inline uint32_t rng_below(RngState* rng, uint32_t bound) noexcept nogil:
     """Uniform in 0 .. bound - 1; bound is at least 1."""
     cdef uint64_t low, limit

@@ -18,7 +18,7 @@ from .moves cimport MAX_LISTED
 from .policy cimport (
     PLAY_GREEDY, PLAY_LEARNED, PLAY_PLANNER, PLAY_RANDOM, Policy, policy_move,
 )
-from .rng cimport Rng, RngState, rng_below, rng_next, rng_split
+from .rng cimport Rng, RngState, rng_below, rng_next, rng_split, rng_uniform
 from .state cimport RUNNING, Seen, State, see, state_deal, state_play, state_points
 
 cdef extern from "network.h" nogil:
@@ -166,13 +166,9 @@ cdef struct Company:
     double trace        # lambda
 
 
-cdef inline double uniform(RngState* rng) noexcept nogil:
-    return <double>(rng_next(rng) >> 11) * (1.0 / 9007199254740992.0)
-
-
 cdef void seat_players(const Company* c, int players, RngState* rng, bint* learns,
                        Policy* seats) noexcept nogil:
-    cdef double kind = uniform(rng)
+    cdef double kind = rng_uniform(rng)
     cdef int seat, guest, chosen = <int>rng_below(rng, <uint32_t>players)
     guest = <int>rng_below(rng, <uint32_t>c.guests_count)
     for seat in range(players):
@@ -222,7 +218,7 @@ cdef bint play_one(const Company* c, int players, const uint8_t* deck, int cards
             if rated[k].value > rated[best].value:
                 best = k
         pick = best
-        if n > 1 and uniform(rng) < c.explore:
+        if n > 1 and rng_uniform(rng) < c.explore:
             pick = <int>rng_below(rng, <uint32_t>n)
         step = &steps[decisions]
         decisions += 1
@@ -374,13 +370,13 @@ cdef class Learner:
         w = self.memory[0]
         # about 80 inputs are on; then as He et al. (2015), uniform
         for k in range(INPUTS * WIDE):
-            w[k] = <float>((2 * uniform(&rng.state) - 1) * 0.1)
+            w[k] = <float>((2 * rng_uniform(&rng.state) - 1) * 0.1)
         w += INPUTS * WIDE + WIDE
         for k in range(WIDE * NARROW):
-            w[k] = <float>((2 * uniform(&rng.state) - 1) * sqrt(6.0 / WIDE))
+            w[k] = <float>((2 * rng_uniform(&rng.state) - 1) * sqrt(6.0 / WIDE))
         w += WIDE * NARROW + NARROW
         for k in range(NARROW):
-            w[k] = <float>((2 * uniform(&rng.state) - 1) * sqrt(3.0 / NARROW))
+            w[k] = <float>((2 * rng_uniform(&rng.state) - 1) * sqrt(3.0 / NARROW))
         memcpy(self.memory[1], self.memory[0], WEIGHTS * sizeof(float))
 
     def __dealloc__(self):
